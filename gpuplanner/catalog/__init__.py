@@ -1,0 +1,1 @@
+"""What can be bought and run: cards, servers, models, software, prices, each figure with its source."""

@@ -1,0 +1,1 @@
+"""What follows from a plan: pure functions on numpy arrays; no files, no Qt, no words."""

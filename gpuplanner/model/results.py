@@ -1,0 +1,295 @@
+"""What follows from a plan: plain named tuples, never stored in a plan.
+
+Every predicted figure is a `Figure`: a value, an 80 % band, how it came about, and the names and sizes of its parts.
+"""
+
+from typing import Literal, NamedTuple
+
+Basis = Literal["input", "known", "assumed", "predicted", "not validated", "not known"]
+Status = Literal["ok", "warn", "fail", "unknown"]
+
+
+class Part(NamedTuple):
+    """A named share of a figure, in the figure's unit."""
+
+    name: str
+    value: float
+
+
+class Figure(NamedTuple):
+    """A value with its 80 % band. ``value`` None = not known, and ``note`` names the reason."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    basis: Basis
+    parts: tuple[Part, ...] = ()
+    note: str = ""
+
+    @property
+    def known(self) -> bool:
+        return self.value is not None
+
+
+NOT_KNOWN = Figure(None, None, None, "not known")
+
+
+def exact(value: float, basis: Basis = "input", parts: tuple[Part, ...] = ()) -> Figure:
+    """A figure without a band: counted, typed in, or taken from a data sheet."""
+    return Figure(value, value, value, basis, parts)
+
+
+class Check(NamedTuple):
+    """One of the four questions of a scenario: a status, a key of the reason and its numbers."""
+
+    status: Status
+    key: str = ""
+    numbers: dict[str, float | str] = {}
+
+
+class Finding(NamedTuple):
+    """Something a buyer should know. ``key`` and ``numbers`` become words in `i18n`; ``level`` orders the list."""
+
+    level: Literal["stop", "check", "note"]
+    key: str
+    scenario: str = ""
+    group: int | None = None
+    workload: str = ""
+    numbers: dict[str, float | str] = {}
+
+
+class Demand(NamedTuple):
+    """What a workload asks for at its peak. Absent figures are None (a queue that is always full has no rate)."""
+
+    workload: str
+    requests_s: float | None
+    output_tokens_s: float | None
+    prefill_tokens_s: float | None
+    concurrency: float | None
+    work_flop_per_request: float | None
+    requests_s_end_of_term: float | None
+
+
+class MemoryUse(NamedTuple):
+    """Memory of the fullest GPU of a replica, by part. [bytes]"""
+
+    weights: float
+    kv_cache: float
+    activations: float
+    gradients: float
+    optimizer: float
+    runtime: float
+    capacity: float
+    usable: float
+
+    @property
+    def used(self) -> float:
+        return self.weights + self.kv_cache + self.activations + self.gradients + self.optimizer + self.runtime
+
+
+class Choice(NamedTuple):
+    """How a run is carried out, with what `auto` came to. ``auto`` names the fields that a rule decided."""
+
+    llm: str
+    runtime: str
+    version: str
+    engine: str
+    weights: str
+    compute: str
+    kv: str
+    tp: int
+    pp: int
+    dp: int
+    ep: int
+    cp: int
+    attention_dp: bool = False
+    max_sequences: int = 0
+    micro_batch: int = 0
+    sharding: str = ""
+    recompute: str = ""
+    optimizer: str = ""
+    interleave: int = 1
+    global_batch: int = 0
+    auto: frozenset[str] = frozenset()
+
+
+class Curve(NamedTuple):
+    """First-token and per-token time as load grows. ``output_tokens_s`` rises to saturation."""
+
+    output_tokens_s: tuple[float, ...]
+    first_token_s: tuple[float, ...]
+    first_token_low_s: tuple[float, ...]
+    first_token_high_s: tuple[float, ...]
+    per_token_s: tuple[float, ...]
+
+
+class ServeResult(NamedTuple):
+    """One group serving one workload. Rates are of the whole group."""
+
+    workload: str
+    group: int
+    choice: Choice | None
+    refusal: Check
+    fits: Check
+    memory: MemoryUse | None
+    memory_share: Figure
+    first_token_s: Figure
+    first_token_idle_s: Figure
+    per_token_s: Figure
+    # Most output tokens per second at which both targets hold, and without targets.
+    output_tokens_s: Figure
+    output_tokens_s_limit: Figure
+    requests_s: Figure
+    headroom: Figure
+    batch: float
+    max_batch: float
+    decode_step_s: Figure
+    prefill_s: Figure
+    # Single-stream decode and prefill rates, the figures that buyers compare with published ones.
+    single_stream_tokens_s: Figure
+    prefill_tokens_s: Figure
+    binds: str
+    utilisation: float
+    gpu_power_w: Figure
+    energy_j_per_token: Figure
+    load_share: float
+    curve: Curve | None
+
+
+class TrainResult(NamedTuple):
+    """One group fine-tuning or training."""
+
+    workload: str
+    group: int
+    choice: Choice | None
+    refusal: Check
+    fits: Check
+    memory: MemoryUse | None
+    memory_share: Figure
+    step_s: Figure
+    tokens_s: Figure
+    mfu: Figure
+    duration_s: Figure
+    deadline_s: float | None
+    gpu_hours: Figure
+    energy_j: Figure
+    gpu_power_w: Figure
+    binds: str
+    communication_share: float
+
+
+class GroupPower(NamedTuple):
+    """Power at the wall of all servers of one group. [W]"""
+
+    group: int
+    idle_w: Figure
+    load_w: Figure
+    average_w: Figure
+    nameplate_w: Figure
+    gpu_load_w: Figure
+    servers: int
+    gpus: int
+
+
+class RoomResult(NamedTuple):
+    """Power, heat and space of one scenario in our own room (rented servers draw nothing here)."""
+
+    groups: tuple[GroupPower, ...]
+    network_w: Figure
+    it_load_w: Figure
+    it_average_w: Figure
+    it_nameplate_w: Figure
+    facility_w: Figure
+    heat_w: Figure
+    heat_btu_h: Figure
+    cooling_tons: Figure
+    air_heat_w: Figure
+    airflow_m3_s: Figure
+    pue: Figure
+    racks: int
+    rack_units: Figure
+    weight_kg: Figure
+    # Share of full speed that is left when the room cannot remove the heat; 1 = no throttling.
+    throttled_speed: Figure
+    limits: tuple[tuple[str, float], ...]
+
+
+class MoneyLine(NamedTuple):
+    """One line of a bill, in the plan's base currency."""
+
+    key: str
+    name: str
+    quantity: float
+    unit_price: Figure
+    amount: Figure
+
+
+class MoneyResult(NamedTuple):
+    """What a scenario costs, in the plan's base currency."""
+
+    currency: str
+    lines: tuple[MoneyLine, ...]
+    purchase: Figure
+    electricity_per_year: Figure
+    running_per_year: Figure
+    rent_per_year: Figure
+    resale: Figure
+    total_over_term: Figure
+    per_million_tokens: Figure
+    per_run: Figure
+    breakeven_months: Figure
+    cloud_per_year: Figure
+    energy_kwh_per_year: Figure
+    months: tuple[float, ...]
+    cumulative: tuple[float, ...]
+    cumulative_low: tuple[float, ...]
+    cumulative_high: tuple[float, ...]
+    cloud_cumulative: tuple[float, ...]
+    oldest_price: str
+
+
+class ScenarioResult(NamedTuple):
+    """Everything that follows from one scenario."""
+
+    letter: str
+    name: str
+    gpus: int
+    servers: int
+    serve: tuple[ServeResult, ...]
+    train: tuple[TrainResult, ...]
+    room: RoomResult
+    money: MoneyResult
+    fits: Check
+    speed: Check
+    room_check: Check
+    money_check: Check
+    # Speed against the baseline, with the band of a ratio.
+    speed_ratio: Figure
+    # One sentence for the card: the most important fact.
+    summary: Check
+
+
+class Headline(NamedTuple):
+    """The sentence on top: which scenario is best, why, and what is near it."""
+
+    key: str
+    best: str = ""
+    other: str = ""
+    numbers: dict[str, float | str] = {}
+
+
+class Results(NamedTuple):
+    """What follows from a plan."""
+
+    demands: tuple[Demand, ...]
+    scenarios: tuple[ScenarioResult, ...]
+    headline: Headline
+    findings: tuple[Finding, ...]
+    baseline: str | None
+    currency: str
+    model_version: str
+    calibration_id: str
+
+    def scenario(self, letter: str) -> ScenarioResult | None:
+        """The result of the scenario with that letter, None if the plan has none."""
+        return next((result for result in self.scenarios if result.letter == letter), None)
