@@ -1,7 +1,7 @@
 """Records of the catalog: frozen, in SI units, with a source for every figure.
 
-Nothing here is computed. A figure that nobody knows is absent; a figure that somebody states without saying where it comes from
-carries the mark ``unverified``.
+Nothing here is computed. A figure that nobody knows is absent; a figure that somebody states without saying where
+it comes from carries the mark ``unverified``.
 """
 
 from typing import Annotated, Any, Literal
@@ -29,7 +29,7 @@ Precision = Literal[
 class Record(BaseModel):
     """A frozen, strictly checked record."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Fact(Record):
@@ -59,15 +59,17 @@ class Entry(Record):
     confidence: Confidence = "medium"
     note: Text = ""
     sources: tuple[Key, ...] = ()
-    # Entries that only measured rows use are not offered to buyers.
-    hidden: bool = False
+    # Entries that only measured rows use are not offered to buyers. (`hidden` is the width of an Llm.)
+    unlisted: bool = False
 
 
 class Gpu(Entry):
-    """One device as software sees it (one of the four of an A16, one of the two of an MI250X package).
+    """A card, board module or chip as it is bought. All figures are of the whole card.
 
-    ``memory_bytes`` is the label read as GiB; ``memory_visible_bytes`` what the driver shows. ``peak_flops`` holds dense matrix rates
-    [FLOP/s]; ``fp16`` and ``fp8`` accumulate in FP32, ``fp16_acc16`` and ``fp8_acc16`` in FP16. Link speeds are one direction. [B/s]
+    Software sees ``gpus_per_card`` devices on it, each with its share of every figure (an A16 shows four of 16 GiB, an
+    MI250X two of 64 GiB). ``memory_bytes`` is the label read as GiB; ``memory_visible_bytes`` what the driver shows.
+    ``peak_flops`` holds dense matrix rates [FLOP/s]; ``fp16`` and ``fp8`` accumulate in FP32, ``fp16_acc16`` and
+    ``fp8_acc16`` in FP16. Link speeds are one direction. [B/s]
     """
 
     kind: Literal["gpu"] = "gpu"
@@ -102,6 +104,10 @@ class Gpu(Entry):
     throttle_temperature_c: Fact | None = None
     ecc: bool | None = None
     mig: bool = False
+    mig_max_instances: Count | None = None
+    mig_note: Text = ""
+    # Which software stack the maker supplies, and which engines a source names for the card.
+    software: Text = ""
     # No longer made: never offered as new.
     end_of_life: Text | None = None
     export_restricted: bool = False
@@ -120,7 +126,7 @@ class MlaShape(Record):
 
 
 class Attention(Record):
-    """Which layers keep what cache. ``state_bytes_per_sequence`` is the fixed state of linear layers, all layers together."""
+    """Which layers keep what cache. ``state_bytes_per_sequence``: the fixed state of all linear layers together."""
 
     kind: Literal["MHA", "GQA", "MQA", "MLA", "hybrid"]
     window: Count | None = None
@@ -138,7 +144,7 @@ class Attention(Record):
 
 
 class Experts(Record):
-    """Mixture of experts: ``moe_layers`` of the layers hold ``experts`` each, a token uses ``experts_per_token`` and all shared ones."""
+    """``moe_layers`` of the layers hold ``experts`` each; a token uses ``experts_per_token`` and all shared ones."""
 
     experts: Annotated[int, Field(ge=1, le=100_000)]
     experts_per_token: Annotated[int, Field(ge=1, le=1000)]
@@ -150,7 +156,7 @@ class Experts(Record):
 
 
 class Llm(Entry):
-    """The shape of a language model. ``params_published`` is used where the algebra does not apply (``params_basis`` published)."""
+    """The shape of a language model. ``params_basis`` published: the algebra does not apply to it."""
 
     kind: Literal["llm"] = "llm"
     hf_id: Annotated[str, Field(max_length=200)] | None = None
@@ -166,7 +172,7 @@ class Llm(Entry):
     attention: Attention
     moe: Experts | None = None
     max_context: Count | None = None
-    native_dtype: Annotated[str, Field(max_length=20)] | None = None
+    native_dtype: Annotated[str, Field(max_length=80)] | None = None
     params_basis: Literal["computed", "published", "listed"] = "computed"
     params_total: Amount
     params_active: Amount
@@ -178,7 +184,7 @@ class Llm(Entry):
 class NicSlot(Record):
     """Network cards that a server is sold with."""
 
-    count: Annotated[int, Field(ge=0, le=64)]
+    count: Annotated[int, Field(ge=0, le=4096)]
     speed_bits_s: Positive
     role: Annotated[str, Field(max_length=60)] = "compute"
     entry: Name | None = None
@@ -283,7 +289,7 @@ class Link(Entry):
 
 
 class Price(Record):
-    """A dated indication of a price, never a quote. ``entry`` is the name of the catalog entry it belongs to, None for anything else."""
+    """A dated indication of a price, never a quote. ``entry`` names the catalog entry, None for others."""
 
     id: Key
     item: Name
@@ -301,11 +307,32 @@ class Price(Record):
     gpu: Name | None = None
     gpus: Count | None = None
     price_kind: Literal["market", "launch"] | None = None
+    # The entries a short name in the source may mean; `entry` is then None.
+    candidates: tuple[Name, ...] = ()
     age_years: Amount | None = None
     source: Key
     confidence: Confidence = "medium"
     note: Text = ""
     listed_on: Annotated[str, Field(max_length=20)] | None = None
+
+
+class Statistic(Record):
+    """A published figure that is neither a price nor a class value: failure counts, residual values, network shares."""
+
+    id: Key
+    item: Name
+    kind: Annotated[str, Field(max_length=40)]
+    metric: Key
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: Annotated[str, Field(max_length=60)]
+    per: Annotated[str, Field(max_length=40)] | None = None
+    date: Annotated[str, Field(max_length=20)]
+    region: Annotated[str, Field(max_length=60)] = ""
+    source: Key
+    confidence: Confidence = "medium"
+    note: Text = ""
 
 
 class Assumption(Record):
