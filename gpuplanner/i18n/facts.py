@@ -1,0 +1,573 @@
+"""What the model says, in words: findings, checks, headlines, ways out, metrics, units and marks.
+
+The model returns a key and numbers in SI units; here a key names a message with named placeholders, and the name of a
+placeholder says how its number is written (`need_bytes` in GiB, `value_s` in the unit that fits, `share` in percent).
+Every layer that shows a fact (window, report, command line) asks here, so one fact has one sentence. `FACTS` is the
+registry: what the model may emit.
+"""
+
+import string
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from gpuplanner.i18n import N_, _, format, language, ngettext
+from gpuplanner.units import BTU_H_PER_W, GIB, KILO, MEGA, MILLI, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
+
+Numbers = Mapping[str, Any]
+
+JOULE_PER_KWH = KILO * SECONDS_PER_HOUR
+# Words that a fact spells out are written in place; longer lists of names are cut, the window shows the rest.
+_NAMES_SHOWN = 3
+
+
+class Fact(NamedTuple):
+    """One message; ``bare`` is used when a placeholder of ``message`` has no number.
+
+    ``counted`` chooses the plural by the number ``by``.
+    """
+
+    message: str = ""
+    bare: str = ""
+    counted: Callable[[int], str] | None = None
+    by: str = ""
+
+
+FINDINGS: dict[str, Fact] = {
+    "exceeds_memory": Fact(N_("Needs {need_bytes} a GPU; {gpu} has {usable_bytes} usable")),
+    "tight_memory": Fact(N_("Memory is {share} full: longer prompts may not fit")),
+    "misses_first_token": Fact(
+        N_("First token {value_s} misses {target_s}; {binds} binds"), N_("First token {value_s} misses {target_s}")
+    ),
+    "misses_per_token": Fact(N_("Time per token {value_s} misses {target_s}")),
+    "overloaded": Fact(N_("Demand of {demand_tokens_s} exceeds the {capacity_tokens_s} it can serve")),
+    "low_end_misses_demand": Fact(N_("Low end of the band ({low_tokens_s}) is under demand, {demand_tokens_s}")),
+    "low_end_misses_first_token": Fact(N_("First token may reach {high_s}; the target is {target_s}")),
+    "low_end_misses_per_token": Fact(N_("Time per token may reach {high_s}; the target is {target_s}")),
+    "kv_cache_full": Fact(N_("KV cache holds {max_batch} requests; {batch} are in flight")),
+    "misses_deadline": Fact(N_("Takes {value_s}; the deadline leaves {target_s}")),
+    "low_end_misses_deadline": Fact(
+        N_("May take {high_s}; the deadline leaves {target_s}"),
+        N_("Takes {value_s}, but the band goes past the {target_s} left"),
+    ),
+    "exceeds_power": Fact(N_("Draws {value_w}; the feed gives {limit_w}")),
+    "nameplate_exceeds_power": Fact(N_("Nameplate {value_w} exceeds the feed of {limit_w}")),
+    "exceeds_cooling": Fact(N_("Heat of {heat_w} exceeds cooling of {limit_w}")),
+    "nameplate_exceeds_cooling": Fact(N_("Nameplate {heat_w} exceeds cooling of {limit_w}")),
+    "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed")),
+    "exceeds_rack": Fact(N_("One rack needs {value_w}; its limit is {limit_w}")),
+    "inlet_too_warm": Fact(N_("Supply air of {supply_c} is warmer than the {limit_c} allowed")),
+    "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget")),
+    "budget_band_exceeds": Fact(N_("Price band reaches {high}; the budget is {budget}")),
+    "price_assumed": Fact(N_("No price on record for {entry}; a class value is assumed")),
+    "price_old": Fact(
+        counted=lambda n: ngettext(
+            "Price is {months} month old; ask for a quote", "Price is {months} months old; ask for a quote", n
+        ),
+        by="months",
+    ),
+    "price_unknown": Fact(N_("No price is known for {entry}; enter a quote")),
+    "used_no_warranty": Fact(
+        counted=lambda n: ngettext(
+            "Used cards: no vendor warranty, {spares} spare added",
+            "Used cards: no vendor warranty, {spares} spares added",
+            n,
+        ),
+        by="spares",
+    ),
+    "runtime_fails": Fact(N_("{runtime} does not run on {gpu}: {reason}"), N_("{runtime} does not run on {gpu}")),
+    "runtime_limits": Fact(
+        N_("{runtime} runs on {gpu} with limits: {reason}"), N_("{runtime} runs on {gpu} with limits")
+    ),
+    "runtime_unknown": Fact(N_("Not known whether {runtime} runs on {gpu}; test it first")),
+    "illegal_split": Fact(N_("TP{tp} × PP{pp} cannot be used: {reason}"), N_("TP{tp} × PP{pp} cannot be used")),
+    "tp_not_divides": Fact(N_("TP{tp} does not divide the {heads} attention heads")),
+    "gpus_not_divisible": Fact(N_("{gpus} GPUs cannot be shared out in copies of {needed}")),
+    "context_too_long": Fact(N_("Context of {context} tokens exceeds the model's {max_context}")),
+    "no_nvlink": Fact(N_("{gpu} has no NVLink: cards talk over PCIe")),
+    "pcie_tensor_parallel": Fact(N_("TP{tp} over PCIe: every layer waits for the bus")),
+    "export_cut_link": Fact(N_("{gpu} computes like {parent} but links at {link}, not {parent_link}")),
+    "fp32_waste": Fact(N_("FP32 leaves the tensor cores idle: 16 bit is {speed_ratio} as fast")),
+    "slow_runtime": Fact(N_("{runtime} holds the cards back: {other} is {ratio} as fast")),
+    "trade_ratio": Fact(
+        N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8 on the H100 ({ratio_fp8})"),
+        N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8 on the H100"),
+    ),
+    "outside_measured": Fact(
+        N_("Outside what was measured ({what}); band widened"), N_("Outside what was measured; band widened")
+    ),
+    "not_validated": Fact(N_("Not checked against measurements: {what}"), N_("Not checked against measurements")),
+    "second_training_group": Fact(N_("Training uses one group; group {group} is left idle")),
+    "cpu_only_slow": Fact(N_("CPUs alone: {tokens_s}, {kwh_per_million} per million tokens")),
+    "entries_differ": Fact(N_("Pinned entries differ from this catalog: {names}")),
+    "format_lever": Fact(N_("{weights} weights: {speed_ratio} the speed, {memory_bytes} a GPU")),
+    "pruning_no_gain": Fact(N_("Pruning saves memory; {gpu} runs no faster with it")),
+}
+
+CHECKS: dict[str, Fact] = {
+    "meets_targets": Fact(N_("Meets targets, {headroom} to spare"), N_("Meets targets")),
+    "fits": Fact(N_("Fits, {share} of usable memory"), N_("Fits")),
+    "does_not_fit": Fact(N_("Needs {need_bytes} a GPU, {usable_bytes} usable"), N_("Does not fit")),
+    "fast_enough": Fact(N_("Fast enough")),
+    "too_slow": Fact(N_("Too slow")),
+    "room_ok": Fact(N_("Room holds it, {share} used"), N_("Room holds it")),
+    "room_over": Fact(N_("Over the limits of the room")),
+    "budget_ok": Fact(N_("Within budget, {share} used"), N_("Within budget")),
+    "budget_over": Fact(N_("Over budget by {over}"), N_("Over budget")),
+    "no_budget": Fact(N_("No budget set")),
+    "no_limit": Fact(N_("No limit set")),
+    "not_known": Fact(N_("Not known: {reason}"), N_("Not known")),
+    "nothing_to_run": Fact(N_("Nothing to run yet")),
+}
+
+HEADLINES: dict[str, Fact] = {
+    "best_meets_all": Fact(
+        N_("{letter} meets every target with {headroom} to spare, for {amount} of your {budget}."),
+        N_("{letter} meets every target, for {amount} of your {budget}."),
+    ),
+    "best_no_budget": Fact(
+        N_("{letter} meets every target with {headroom} to spare, for {amount}."),
+        N_("{letter} meets every target, for {amount}."),
+    ),
+    "two_best": Fact(
+        N_("{letter} and {other} meet every target; at {amount} and {other_amount} their cost bands overlap."),
+        N_("{letter} and {other} meet every target; their cost bands overlap."),
+    ),
+    "none_meets": Fact(
+        N_("No option meets every target. Closest is {letter}: {what}. Cheapest way out: {fix}."),
+        N_("No option meets every target. Closest is {letter}: {what}."),
+    ),
+    "nothing_yet": Fact(N_("No options yet. Drag a GPU here or press Ctrl+G.")),
+}
+
+WAYS_OUT: dict[str, Fact] = {
+    "use_format": Fact(N_("Use {weights} weights")),
+    "change_runtime": Fact(N_("Change the runtime to {runtime}")),
+    "add_servers": Fact(counted=lambda n: ngettext("Add {count} server", "Add {count} servers", n), by="count"),
+    "cap_power": Fact(N_("Cap GPUs at {watts}: {speed_loss} speed"), N_("Cap GPUs at {watts}")),
+    "use_split": Fact(N_("Split as TP{tp} × PP{pp}")),
+    "relax_target": Fact(N_("Relax the target to {target_s}"), N_("Relax the target")),
+    "lower_batch": Fact(N_("Allow {batch} requests at once"), N_("Allow fewer requests at once")),
+    "use_gpu": Fact(N_("Use {count}× {gpu}")),
+    "enter_quote": Fact(N_("Enter a quote")),
+}
+
+FACTS: dict[str, Fact] = {**FINDINGS, **CHECKS, **HEADLINES, **WAYS_OUT}
+
+# Short words that stand inside a sentence: what binds, why not. Names (of cards, of runtimes) stand as they are.
+WORDS: dict[str, str] = {
+    "memory": N_("memory size"),
+    "bandwidth": N_("memory bandwidth"),
+    "compute": N_("compute"),
+    "network": N_("network"),
+    "queue": N_("queueing"),
+    "power": N_("power"),
+    "heat": N_("heat"),
+    "money": N_("money"),
+    "host": N_("host software"),
+    "cpu": N_("CPU"),
+    "all_reduce": N_("all-reduce"),
+    "pcie": N_("PCIe"),
+    "pcie_all_reduce": N_("PCIe all-reduce"),
+    "kv_cache": N_("KV cache"),
+    "prefill": N_("prefill"),
+    "decode": N_("decode"),
+    "communication": N_("communication"),
+    "pipeline": N_("pipeline bubbles"),
+    "optimizer": N_("optimizer step"),
+    "none": N_("nothing"),
+    "room": N_("room"),
+    "budget": N_("budget"),
+    "speed": N_("speed"),
+    "fit": N_("fit"),
+}
+
+METRICS: dict[str, Fact] = {
+    "first_token": Fact(N_("First token, {percentile}"), N_("First token")),
+    "per_token": Fact(N_("Per token, {percentile}"), N_("Per token")),
+    "output": Fact(N_("Output at targets")),
+    "output_limit": Fact(N_("Output, no targets")),
+    "headroom": Fact(N_("Headroom over peak")),
+    "single_stream": Fact(N_("Single-stream decode")),
+    "prefill": Fact(N_("Prefill rate")),
+    "memory_used": Fact(N_("Memory used")),
+    "max_power": Fact(N_("Max power")),
+    "heat": Fact(N_("Heat at load")),
+    "energy_per_million": Fact(N_("Energy, million tokens")),
+    "purchase": Fact(N_("Purchase")),
+    "total": Fact(N_("{years}-year total"), N_("Total over term")),
+    "per_million": Fact(N_("Per million tokens")),
+    "breakeven": Fact(N_("Break-even vs rent")),
+    "tokens": Fact(N_("Training rate")),
+    "step": Fact(N_("Step time")),
+    "mfu": Fact(N_("Model FLOP utilisation")),
+    "duration": Fact(N_("Duration")),
+    "gpu_hours": Fact(N_("GPU-hours")),
+    "energy_per_run": Fact(N_("Energy per run")),
+    "per_run": Fact(N_("Cost per run")),
+    "speed_ratio": Fact(N_("Speed against {letter}"), N_("Speed against the baseline")),
+    "nameplate": Fact(N_("Nameplate power")),
+    "load_power": Fact(N_("Power at peak load")),
+    "memory_bytes": Fact(N_("Memory per GPU")),
+}
+
+SECTIONS: dict[str, str] = {
+    "speed": N_("Speed at peak"),
+    "train": N_("Training run"),
+    "fit": N_("Fit and room"),
+    "money": N_("Money"),
+}
+
+CHARTS: dict[str, Fact] = {
+    "speed": Fact(N_("Relative speed")),
+    "memory": Fact(N_("Memory per GPU")),
+    "latency": Fact(N_("First token against load")),
+    "power": Fact(N_("Power and heat")),
+    "cost": Fact(N_("Cost over time")),
+}
+
+BASIS: dict[str, str] = {
+    "input": N_("your input"),
+    "known": N_("known"),
+    "assumed": N_("assumed"),
+    "predicted": N_("predicted"),
+    "not validated": N_("not validated"),
+    "not known": N_("not known"),
+}
+
+STATUS: dict[str, str] = {
+    "ok": N_("yes"),
+    "warn": N_("yes, but the band goes over"),
+    "fail": N_("no"),
+    "unknown": N_("not known"),
+}
+
+LEVELS: dict[str, str] = {"stop": N_("stop"), "check": N_("check"), "note": N_("note")}
+
+PARTS: dict[str, str] = {
+    "weights": N_("weights"),
+    "kv_cache": N_("KV cache"),
+    "activations": N_("activations"),
+    "gradients": N_("gradients"),
+    "optimizer": N_("optimizer state"),
+    "runtime": N_("runtime reserve"),
+    "capacity": N_("capacity"),
+    "usable": N_("usable"),
+}
+
+
+def sentence(key: str, numbers: Numbers, money: str = "") -> str:
+    """The sentence of a finding, check, headline or way out, in the language in force.
+
+    ``money`` is the ISO currency of amounts where `numbers` names none. A number that is absent shortens the sentence
+    where there is a shorter one, and is written "–" where there is not. Raises `KeyError` for a key that `FACTS` lacks.
+    """
+    return _spoken(FACTS[key], numbers, money)
+
+
+def metric(key: str, numbers: Numbers | None = None) -> str:
+    """The name of a row of the comparison: "First token, p95". Raises `KeyError` for an unknown key."""
+    return _spoken(METRICS[key], numbers or {}, "")
+
+
+def section(key: str) -> str:
+    """The caption of a section of the comparison. Raises `KeyError` for an unknown key."""
+    return _(SECTIONS[key])
+
+
+def chart_title(key: str) -> str:
+    """The title of a chart. Raises `KeyError` for an unknown key."""
+    return _(CHARTS[key].message)
+
+
+def basis(name: str) -> str:
+    """How a figure came about: "predicted", "your input". Raises `KeyError` for an unknown basis."""
+    return _(BASIS[name])
+
+
+def status(name: str) -> str:
+    """The answer that a status gives: "yes", "no". Raises `KeyError` for an unknown status."""
+    return _(STATUS[name])
+
+
+def level(name: str) -> str:
+    """The word for a finding's level. Raises `KeyError` for an unknown level."""
+    return _(LEVELS[name])
+
+
+def word(name: str) -> str:
+    """What a key inside a sentence stands for; a name (of a card, of a runtime) stands for itself."""
+    known = WORDS.get(name)
+    return _(known) if known else name
+
+
+def part(name: str) -> str:
+    """The name of a figure's part, where the model has a word for it; otherwise as it stands."""
+    known = PARTS.get(name) or WORDS.get(name)
+    if known:
+        return _(known)
+    if name in METRICS:
+        return metric(name)
+    return name.replace("_", " ")
+
+
+def _spoken(fact: Fact, numbers: Numbers, money: str) -> str:
+    if fact.counted is not None:
+        count = numbers.get(fact.by)
+        message = fact.counted(round(float(count)) if count is not None else 0)
+    else:
+        message = fact.message
+        if fact.bare and not all(_present(numbers, name) for name in placeholders(message)):
+            message = fact.bare
+        message = _(message)
+    return message.format(**{name: _written(name, numbers, money) for name in placeholders(message)})
+
+
+@cache
+def placeholders(message: str) -> tuple[str, ...]:
+    """The named placeholders of a message, each once."""
+    return tuple(dict.fromkeys(name for _text, name, _spec, _conversion in string.Formatter().parse(message) if name))
+
+
+def _present(numbers: Numbers, name: str) -> bool:
+    return numbers.get(name) not in (None, "")
+
+
+def _written(name: str, numbers: Numbers, money: str) -> str:
+    if not _present(numbers, name):
+        return format.NOT_KNOWN
+    value = numbers[name]
+    if name in _AMOUNTS:
+        return format.money(float(value), str(numbers.get("currency") or money))
+    if name in _NESTED and value in FACTS:
+        return sentence(value, numbers, money)
+    return _FORMATS[name](value)
+
+
+def _speed(value: float) -> str:
+    return _("{rate} tok/s").format(rate=format.number(value))
+
+
+def _link(value: float) -> str:
+    return _("{rate} GB/s").format(rate=format.number(value / 1e9)) if not isinstance(value, str) else value
+
+
+def _temperature(value: float) -> str:
+    return f"{format.exact(value)} °C"
+
+
+def _energy(value: float) -> str:
+    return f"{format.number(value)} kWh"
+
+
+def _watts(value: float) -> str:
+    return f"{format.count(value)} W"
+
+
+def _loss(value: float) -> str:
+    return format.signed_percent(-abs(value))
+
+
+def _stated_ratio(value: float) -> str:
+    return f"{format.exact(value)}×"
+
+
+def percentile(value: float) -> str:
+    """A percentile as buyers write it: "p95", "p99.9"."""
+    return f"p{format.exact(round(float(value) * 100, 6))}"
+
+
+def weight_format(name: str) -> str:
+    """A number format as vendors write it: "FP8", "BF16", "Q4_K_M"."""
+    return name.upper()
+
+
+def _list(names: Any) -> str:
+    if isinstance(names, str):
+        return names
+    shown = list(names)
+    text = _(", ").join(word(str(name)) for name in shown[:_NAMES_SHOWN])
+    return text + (" …" if len(shown) > _NAMES_SHOWN else "")
+
+
+def _word_or_names(value: Any) -> str:
+    return word(value) if isinstance(value, str) else _list(value)
+
+
+_AMOUNTS = frozenset({"amount", "other_amount", "budget", "over", "high"})
+_NESTED = frozenset({"what", "fix", "reason"})
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "need_bytes": format.bytes_gib,
+    "usable_bytes": format.bytes_gib,
+    "memory_bytes": format.bytes_gib,
+    "share": format.percent,
+    "headroom": format.percent,
+    "speed_loss": _loss,
+    "value_s": format.duration,
+    "high_s": format.duration,
+    "target_s": format.duration,
+    "percentile": percentile,
+    "demand_tokens_s": _speed,
+    "capacity_tokens_s": _speed,
+    "low_tokens_s": _speed,
+    "tokens_s": _speed,
+    "batch": format.count,
+    "max_batch": format.count,
+    "value_w": format.power_kw,
+    "limit_w": format.power_kw,
+    "heat_w": format.power_kw,
+    "watts": _watts,
+    "supply_c": _temperature,
+    "limit_c": _temperature,
+    "months": format.count,
+    "spares": format.count,
+    "tp": format.count,
+    "pp": format.count,
+    "heads": format.count,
+    "gpus": format.count,
+    "needed": format.count,
+    "count": format.count,
+    "years": format.exact,
+    "context": format.count,
+    "max_context": format.count,
+    "link": _link,
+    "parent_link": _link,
+    "speed_ratio": format.ratio,
+    "ratio": format.ratio,
+    "ratio_16bit": format.ratio,
+    "ratio_fp8": format.ratio,
+    "claim": _stated_ratio,
+    "kwh_per_million": _energy,
+    "weights": weight_format,
+    "binds": word,
+    "reason": _word_or_names,
+    "what": _word_or_names,
+    "fix": _word_or_names,
+    "names": _list,
+    "group": str,
+    "gpu": str,
+    "parent": str,
+    "runtime": str,
+    "other": str,
+    "entry": str,
+    "letter": str,
+}
+
+
+# --- the unit of a row or an axis ---------------------------------------------------------------
+
+
+class Scale(NamedTuple):
+    """How the figures of one row are written: their unit, said once, and the SI value of one unit."""
+
+    kind: str
+    unit: str
+    size: float
+
+    def value(self, value: float | None) -> str:
+        """The figure without its unit."""
+        if value is None:
+            return format.NOT_KNOWN
+        if self.kind in ("headroom", "change"):
+            return format.signed_percent(value)
+        if self.kind == "power":
+            return format.power_kw(value, unit=False)
+        if self.kind == "share":
+            return format.percent(value).removesuffix(" %")
+        if self.kind == "ratio":
+            return format.ratio(value)
+        return format.number(value / self.size)
+
+    def exact(self, value: float | None) -> str:
+        """An input (a target, a limit) with all its digits and without its unit."""
+        if value is None:
+            return format.NOT_KNOWN
+        return format.exact(float(f"{value / self.size:.12g}"))
+
+    def band(self, low: float | None, high: float | None) -> str:
+        """The band without its unit."""
+        if low is None or high is None:
+            return format.NOT_KNOWN
+        if self.kind in ("headroom", "change"):
+            return f"{format.signed_percent(low)} – {format.signed_percent(high)}"
+        if self.kind == "power":
+            return f"{format.power_kw(low, unit=False)}–{format.power_kw(high, unit=False)}"
+        return format.band(low / self.size, high / self.size)
+
+    def text(self, value: float | None) -> str:
+        """The figure with its unit, for sentences and tooltips."""
+        shown = self.value(value)
+        if not self.unit or shown == format.NOT_KNOWN or self.kind in ("headroom", "change", "ratio"):
+            return shown
+        return f"{shown} {self.unit}"
+
+
+# Time rows whose unit never changes with the figures: buyers quote them so.
+_FIXED: dict[str, tuple[str, float]] = {
+    "first_token": (N_("s"), 1.0),
+    "per_token": (N_("ms"), MILLI),
+    "tokens_s": (N_("tok/s"), 1.0),
+    "power": ("kW", KILO),
+    "heat": ("kBTU/h", KILO / BTU_H_PER_W),
+    "share": ("%", 0.01),
+    "headroom": ("%", 0.01),
+    "change": ("%", 0.01),
+    "ratio": ("×", 1.0),
+    "memory": ("GiB", GIB),
+    "energy_per_million": ("kWh", JOULE_PER_KWH),
+    "months": (N_("months"), 1.0),
+    "count": ("", 1.0),
+}
+_TIMES = (
+    (SECONDS_PER_DAY, N_("days")),
+    (SECONDS_PER_HOUR, N_("h")),
+    (SECONDS_PER_MINUTE, N_("min")),
+    (1.0, N_("s")),
+    (MILLI, N_("ms")),
+)
+_ENERGIES = ((1e6 * JOULE_PER_KWH, "GWh"), (1e3 * JOULE_PER_KWH, "MWh"), (JOULE_PER_KWH, "kWh"))
+_HOURS = (
+    (MEGA * SECONDS_PER_HOUR, N_("million h")),
+    (KILO * SECONDS_PER_HOUR, N_("thousand h")),
+    (SECONDS_PER_HOUR, N_("h")),
+)
+_MONEY_STEPS = {"en": ((1e9, "B"), (1e6, "M"), (1e3, "k")), "zh": ((1e8, "亿"), (1e4, "万"))}
+# A row is written in the largest unit in which its smallest figure still has two digits before the third.
+_SMALLEST_SHOWN = 0.1
+
+KINDS = frozenset({*_FIXED, "duration", "energy", "hours", "money"})
+
+
+def unit(kind: str, currency: str = "") -> str:
+    """The unit of a kind of figure where it does not depend on the figures. Raises `KeyError` for an unknown kind."""
+    if kind not in KINDS:
+        raise KeyError(kind)
+    return scale(kind, (), currency).unit
+
+
+def scale(kind: str, values: Iterable[float | None], currency: str = "") -> Scale:
+    """One unit for a row of figures, chosen so that the largest reads well. Raises `KeyError` for an unknown kind."""
+    if kind in _FIXED:
+        name, size = _FIXED[kind]
+        return Scale(kind, _(name) if name else "", size)
+    known = [abs(value) for value in values if value]
+    largest = max(known, default=0.0)
+    smallest = min(known, default=0.0)
+    if kind == "money":
+        return _money_scale(smallest, largest, currency)
+    steps = {"duration": _TIMES, "energy": _ENERGIES, "hours": _HOURS}[kind]
+    for size, name in steps:
+        if largest >= 2 * size and smallest >= _SMALLEST_SHOWN * size:
+            return Scale(kind, _(name), size)
+    size, name = steps[-1] if largest else steps[-2]
+    return Scale(kind, _(name), size)
+
+
+def _money_scale(smallest: float, largest: float, currency: str) -> Scale:
+    code = language()
+    mark = "元" if (code, currency) == ("zh", "CNY") else format.currency_mark(currency) if currency else ""
+    for size, name in _MONEY_STEPS[code]:
+        if largest >= 10 * size and smallest >= _SMALLEST_SHOWN * size:
+            return Scale("money", f"{name}{mark}", size)
+    return Scale("money", mark, 1.0)
