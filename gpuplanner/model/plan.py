@@ -7,6 +7,7 @@
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from gpuplanner.catalog.schema import (
     Assumption,
@@ -362,17 +363,23 @@ class Plan(Record):
     def _names_are_unique_and_known(self) -> "Plan":
         ids = [workload.id for workload in self.workloads]
         if len(set(ids)) != len(ids):
-            raise ValueError("two workloads have the same id")
+            raise PydanticCustomError("same_id", "two workloads have the same id")
         letters = [scenario.letter for scenario in self.scenarios]
         if len(set(letters)) != len(letters):
-            raise ValueError("two scenarios have the same letter")
+            raise PydanticCustomError("same_letter", "two scenarios have the same letter")
         if self.baseline is not None and self.baseline not in letters:
-            raise ValueError(f"the baseline {self.baseline} is not a scenario of the plan")
+            raise PydanticCustomError(
+                "unknown_baseline", "the baseline {letter} is not a scenario of the plan", {"letter": self.baseline}
+            )
         for scenario in self.scenarios:
             for group in scenario.groups:
                 for run in group.runs:
                     if run.workload not in ids:
-                        raise ValueError(f"scenario {scenario.letter} runs {run.workload!r}, which is not a workload of the plan")
+                        raise PydanticCustomError(
+                            "unknown_workload",
+                            "scenario {letter} runs “{workload}”, which is not a workload of the plan",
+                            {"letter": scenario.letter, "workload": run.workload},
+                        )
         return self
 
     @property
