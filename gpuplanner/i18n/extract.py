@@ -8,6 +8,7 @@ With `--check` nothing is written: what is missing or stale is named, and the ex
 
 import argparse
 import ast
+import re
 import string
 import sys
 from collections.abc import Iterable, Iterator
@@ -90,7 +91,8 @@ def translated_words(code: str, source: Catalog) -> Catalog:
         old_message = known.pop(key, None)
         words.add(
             message.id,
-            old_message.string if old_message else None,
+            # Read back, a plural without translation is a tuple of empty strings, which Babel would compile.
+            old_message.string if old_message and any(_forms(old_message)) else None,
             message.locations,
             old_message.flags if old_message else (),
             message.auto_comments,
@@ -103,9 +105,13 @@ def translated_words(code: str, source: Catalog) -> Catalog:
     return words
 
 
+def _forms(message: Message) -> tuple[str, ...]:
+    """The translations of a message, one for each plural form of the language."""
+    return tuple(message.string) if isinstance(message.string, tuple | list) else (message.string or "",)
+
+
 def _is_translated(message: Message) -> bool:
-    forms = message.string if isinstance(message.string, tuple | list) else (message.string,)
-    return all(forms) and not message.fuzzy
+    return all(_forms(message)) and not message.fuzzy
 
 
 def untranslated(words: Catalog) -> list[str]:
@@ -122,12 +128,15 @@ def _english(message: Message) -> str:
 
 
 def placeholders(text: str) -> set[str]:
-    """The named places of a msgid, with their format: {"power", "share:.0f"}. Raises `ValueError` for a stray brace."""
-    return {
-        f"{name}!{conversion}:{form}" if conversion else f"{name}:{form}" if form else name
-        for _text, name, form, conversion in string.Formatter().parse(text)
-        if name is not None
-    }
+    """The named places of a msgid with their format: {"power", "share:.0f"}, and "%(size)d" of the older kind.
+
+    Raises `ValueError` for a stray brace.
+    """
+    places = set(re.findall(r"%\(\w+\)[^a-zA-Z%]*[a-zA-Z]", text))
+    for _text, name, form, conversion in string.Formatter().parse(text):
+        if name is not None:
+            places.add(name + (f"!{conversion}" if conversion else "") + (f":{form}" if form else ""))
+    return places
 
 
 def misplaced(words: Catalog) -> list[str]:
@@ -135,9 +144,15 @@ def misplaced(words: Catalog) -> list[str]:
     wrong = []
     for message in _messages(words).values():
         english = message.id if isinstance(message.id, str) else message.id[-1]
-        forms = message.string if isinstance(message.string, tuple | list) else (message.string,)
-        wrong += [f"{english!r}: {form!r}" for form in forms if form and placeholders(form) != placeholders(english)]
+        wrong += [f"{english!r}: {form!r}" for form in _forms(message) if form and not _same_places(form, english)]
     return wrong
+
+
+def _same_places(translation: str, english: str) -> bool:
+    try:
+        return placeholders(translation) == placeholders(english)
+    except ValueError:
+        return False
 
 
 def unextractable() -> list[str]:

@@ -80,7 +80,13 @@ def _rounded(value: float, digits: int) -> str:
         return "0"
     scientific = f"{value:.{digits - 1}e}"
     decimals = digits - 1 - int(scientific[scientific.index("e") + 1 :])
-    return f"{float(scientific):,.{decimals if decimals > 0 else 0}f}"
+    return f"{_from_scientific(scientific, value):,.{decimals if decimals > 0 else 0}f}"
+
+
+def _from_scientific(rounded: str, value: float) -> float:
+    # The largest doubles round up beyond all doubles.
+    result = float(rounded)
+    return result if math.isfinite(result) else value
 
 
 def _without_trailing_zeros(digits: str) -> str:
@@ -153,8 +159,8 @@ def percent(fraction: Number) -> str:
     """A fraction as a percentage: whole from 10 % up, two figures below, 0 under 0.005 %. "46 %", "6.5 %"."""
     if fraction is None:
         return NOT_KNOWN
-    value = float(fraction)
-    return _unusual(value) or _localised(_percent_digits(value * 100)) + " %"
+    points = float(fraction) * 100
+    return _unusual(points) or _localised(_percent_digits(points)) + " %"
 
 
 def signed_percent(fraction: Number) -> str:
@@ -253,7 +259,7 @@ def _with_currency(digits: str, currency: str) -> str:
 def _compact(value: float) -> str:
     """`value` to three figures, counted in the language's large numbers, in Python's separators."""
     # Rounding first: 999,900 is 1 M, not 1,000 k.
-    rounded = float(f"{value:.2e}")
+    rounded = _from_scientific(f"{value:.2e}", value)
     size = abs(rounded)
     if size >= _COMPACT_FROM:
         for step, name in _marks(language()).compact:

@@ -135,7 +135,6 @@ _UNITS: dict[str, tuple[tuple[Scale, str], ...]] = {
         (Scale(7 * SECONDS_PER_DAY), "weeks week w wk 周 星期"),
         (Scale(_YEAR_S, MONTHS_PER_YEAR), "months month mo 月 个月"),
         (Scale(_YEAR_S), "years year yr y 年"),
-        (Scale(1e3), "k ks"),
     ),
     "watts": (
         (Scale(), "W watt watts 瓦"),
@@ -171,7 +170,8 @@ def _field_units() -> dict[str, tuple[str, Scale]]:
     found: dict[str, tuple[str, Scale]] = {}
     for kind, units in _UNITS.items():
         found[kind] = kind, units[0][0]
-        for scale, names in units:
+        # A field of counts is in ones; "k" and "m" are what is typed in it.
+        for scale, names in units if kind != "count" else ():
             found.setdefault(names.split()[0], (kind, scale))
     return found
 
