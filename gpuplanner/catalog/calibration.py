@@ -1,0 +1,116 @@
+"""Constants, residual bands and measured rows as data, read on first use.
+
+A constant has a physical name (`dram/Hopper`), a prior with its spread, and the value in force. Which rows it was fitted on stands beside
+it in the file. Nothing here computes a speed.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Band:
+    """Factors either way that hold half and 80 % of unseen rows of a family, and the ratio of two options. ``sources`` is how many publishers."""
+
+    sources: int
+    factor_50: float
+    factor_80: float
+    ratio_80: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The table of constants. ``values`` is ordered as ``names``."""
+
+    id: str
+    names: tuple[str, ...]
+    values: np.ndarray
+    priors: np.ndarray
+    spreads: np.ndarray
+    fitted_on: tuple[str, ...]
+    architectures: tuple[tuple[str, str], ...]
+    engines: dict[str, dict[str, Any]]
+    bands: dict[str, Band]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def position(self, group: str, key: str = "", default: str = "other") -> int:
+        """Where the constant ``group/key`` stands in ``values``; falls back to ``group/default``.
+
+        Raises
+        ------
+        KeyError
+            Neither is in the table.
+        """
+        positions = self._positions
+        name = f"{group}/{key}" if key else group
+        if name in positions:
+            return positions[name]
+        return positions[f"{group}/{default}"]
+
+    def value(self, group: str, key: str = "", default: str = "other") -> float:
+        """The constant ``group/key`` itself."""
+        return float(self.values[self.position(group, key, default)])
+
+    def knows(self, group: str, key: str) -> bool:
+        """Whether the table has a row of its own for this key."""
+        return f"{group}/{key}" in self._positions
+
+    def architecture(self, name: str) -> str:
+        """The row of the constants that speaks for a card's architecture ("Ampere (GA100)" → "A100"); "other" where none does."""
+        return next((row for prefix, row in self.architectures if name.startswith(prefix)), "other")
+
+    def band(self, family: str) -> Band:
+        """The band of a family of figures.
+
+        Raises
+        ------
+        KeyError
+            No such family.
+        """
+        return self.bands[family]
+
+    def with_values(self, values: np.ndarray) -> "Calibration":
+        """The same table with other values in force (used while fitting)."""
+        return Calibration(
+            self.id, self.names, values, self.priors, self.spreads, self.fitted_on, self.architectures, self.engines, self.bands
+        )
+
+
+def load_calibration(folder: Path) -> Calibration:
+    """Read the table of constants from a folder.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError
+        The shipped file is missing or damaged: a fault of the installation.
+    """
+    data = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
+    parameters = data["parameters"]
+    return Calibration(
+        id=data["id"],
+        names=tuple(parameters),
+        values=np.array([row["value"] for row in parameters.values()], float),
+        priors=np.array([row["prior"] for row in parameters.values()], float),
+        spreads=np.array([row["sd"] for row in parameters.values()], float),
+        fitted_on=tuple(row.get("fitted_on", "") for row in parameters.values()),
+        architectures=tuple((prefix, row) for prefix, row in data["architectures"]),
+        engines=data["engines"],
+        bands={name: Band(**row) for name, row in data["bands"].items()},
+    )
+
+
+def load_measurements(folder: Path) -> tuple[dict[str, Any], ...]:
+    """Read the shipped measured rows, file by file in the order of their names."""
+    rows: list[dict[str, Any]] = []
+    for path in sorted(folder.glob("*.jsonl")):
+        with path.open(encoding="utf-8") as lines:
+            rows.extend(json.loads(line) for line in lines if line.strip())
+    return tuple(rows)

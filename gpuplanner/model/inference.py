@@ -1,0 +1,315 @@
+"""Serving speed: a decode step and a prefill as sums of named times, and what continuous batching makes of them.
+
+Every time is work / (datasheet peak x one efficiency). Efficiencies come from the calibration table (`case.k`); a sum has the same parts
+for every card, so the parts explain the answer.
+
+Valid range: dense and expert models of 1 to 700 G parameters on NVIDIA data-centre cards from the A100 on, with server engines, contexts up
+to 32,000 tokens; other cards and engines are predicted by the same formulas with wider bands (`evidence`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplanner.model.case import Case, Columns
+from gpuplanner.model.memory import cache_bytes, cache_shards, expert_shards, sequences_that_fit, serving_memory
+
+# Tile-count measurements of matrix products give exponents of 1.4 to 2.9 for how compute and memory time overlap.
+_SMOOTH = 2.5
+_CHUNK_TOKENS = 8192.0
+_SEQUENCE_KERNEL_S = 10e-9
+_DECODE_ATTENTION_SHARE = 0.5
+_CACHE_DRAM_LIMIT = 0.95
+_NIC_LATENCY_S = 14e-6
+# PCIe paths get worse with every card that shares them: .45, .25, .15 of the link at 2, 4, 8 cards.
+_PCIE_DECAY = 0.79
+_NO_PEER_SHARE = 0.5
+_GROUPED_ROWS = 16.0
+
+
+def smooth_max(first: Columns, second: Columns, exponent: float = _SMOOTH) -> Columns:
+    """A maximum with a rounded corner: both limits slow each other down where they are close."""
+    large = np.maximum(np.maximum(first, second), 1e-300)
+    return large * ((first / large) ** exponent + (second / large) ** exponent) ** (1 / exponent)
+
+
+class DecodeStep(NamedTuple):
+    """Named times of one step that gives every running sequence one token. [s]"""
+
+    weights: Columns
+    compute: Columns
+    cache: Columns
+    layers: Columns
+    communication: Columns
+    host: Columns
+    # Weights and compute overlap; this is what both together take.
+    matrix: Columns
+
+    @property
+    def total(self) -> Columns:
+        return self.matrix + self.cache + self.layers + self.communication + self.host
+
+
+class Prefill(NamedTuple):
+    """Named times of one chunk of prompts on one replica. [s]"""
+
+    compute: Columns
+    weights: Columns
+    attention: Columns
+    elementwise: Columns
+    layers: Columns
+    communication: Columns
+    matrix: Columns
+    prompts: Columns
+
+    @property
+    def total(self) -> Columns:
+        return self.matrix + self.attention + self.elementwise + self.layers + self.communication
+
+
+def distinct_experts(case: Case, tokens: Columns) -> Columns:
+    """How many experts of a layer a batch of tokens wakes up, fewer than under uniform routing because routers are skewed.
+
+    With expert parallelism under vLLM the step waits for the fullest rank, whose number of experts lies above the mean.
+    """
+    experts, used = np.maximum(case.llm.experts, 1.0), np.maximum(case.llm.experts_per_token, 1.0)
+    uniform = experts * (1.0 - (1.0 - np.minimum(used / experts, 1.0)) ** np.maximum(tokens, 1.0))
+    awake = used + case.k.distinct * np.maximum(uniform - used, 0.0)
+    ranks = np.maximum(case.run.ep, 1.0)
+    mean = np.maximum(awake / ranks, 1e-9)
+    crowding = case.k.fullest_rank * case.run.vllm * np.sqrt(2.0 * np.log(ranks) * np.maximum(1.0 - awake / experts, 0.0) / mean)
+    return np.where(case.llm.experts > 0, np.minimum(experts, awake * (1.0 + crowding)), 0.0)
+
+
+def link(case: Case) -> tuple[Columns, Columns]:
+    """Latency and effective one-way bandwidth of the path that tensor ranks talk over. [s], [B/s]
+
+    The link of the cards where all ranks are in one link domain, PCIe where they are not, the network where the ranks leave the server.
+    """
+    gpu, run, k = case.gpu, case.run, case.k
+    ranks = run.tp * run.attention_dp
+    on_link = (gpu.link > 0) & (ranks <= gpu.link_domain)
+    degree = np.maximum(ranks, 2.0)
+    pcie_share = k.share_pcie * (2.0 / degree) ** _PCIE_DECAY * np.where(gpu.peer_to_peer > 0, 1.0, _NO_PEER_SHARE)
+    latency = np.where(on_link, k.latency_nvlink, k.latency_pcie)
+    speed = np.where(on_link, k.share_nvlink * gpu.link, pcie_share * gpu.pcie)
+    outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
+    return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, np.minimum(speed, run.network), speed)
+
+
+def all_reduce(case: Case, size: Columns) -> Columns:
+    """Time of an all-reduce of `size` bytes over the tensor ranks: latency + ring traffic. [s]"""
+    latency, speed = link(case)
+    ranks = case.run.tp
+    return np.where(ranks > 1, latency + 2.0 * (ranks - 1.0) / ranks * size / np.maximum(speed, 1.0), 0.0)
+
+
+def _dram(case: Case) -> Columns:
+    return case.k.dram * case.k.engine_dram * case.gpu.bandwidth
+
+
+def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
+    """One token for each of `batch` sequences of a replica at a mean context of `context` tokens.
+
+    Parameters
+    ----------
+    batch : array
+        Sequences in flight in one replica; below 1 counts as 1.
+    context : array
+        Tokens that a sequence has behind it, on average over its answer.
+
+    References
+    ----------
+    .. [1] Kernel timing tables of ai-dynamo/aiconfigurator, fitted to matrix, attention and all-reduce times; see the calibration table.
+    """
+    llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
+    tp, shards = run.tp, expert_shards(case)
+    stage = np.maximum(batch / run.pp, 1.0)
+    rank = np.maximum(stage / run.attention_dp, 1.0)
+    draft = 1.0 + run.draft_tokens
+    used = np.maximum(llm.experts_per_token, 0.0)
+    expert_flop = 2.0 * used * llm.expert * stage * draft / shards
+    dense_flop = 2.0 * np.maximum(llm.active - used * llm.expert, 0.0) * rank * draft / tp
+    efficiency = k.matrix * k.engine_matrix * np.where(llm.experts > 0, k.expert_matrix, 1.0)
+    compute = (dense_flop + expert_flop) / (efficiency * run.peak)
+    read = (
+        llm.nonexpert * run.body_bytes / tp
+        + llm.expert * distinct_experts(case, stage * draft) * run.expert_bytes / shards
+        + llm.head * run.head_bytes / tp
+    )
+    weights = read / (_dram(case) * k.format_share)
+    matrix = smooth_max(compute, weights)
+
+    cache_speed = np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT) * gpu.bandwidth
+    cache_read = rank * cache_bytes(case, context) / (cache_shards(case) * cache_speed)
+    seen = np.where(llm.window > 0, np.minimum(context, np.maximum(llm.window, 1.0)), context)
+    cache_flop = rank * draft * (context * llm.decode_full + seen * llm.decode_window) / tp
+    cache_compute = cache_flop / (_DECODE_ATTENTION_SHARE * gpu.peak16 * gpu.sustained)
+    kernels = llm.layers * rank * np.maximum(llm.kv_heads / tp, 1.0) * _SEQUENCE_KERNEL_S
+    cache = smooth_max(cache_read, cache_compute) + kernels
+
+    layers = k.layer_factor * (llm.layers * k.layer_time + llm.moe_layers * k.expert_layer_time)
+    size = 2.0 * rank * draft * llm.hidden
+    latency, speed = link(case)
+    hops = np.where(run.pp > 1, (run.pp - 1.0) * (latency + size / np.maximum(speed, 1.0)), 0.0)
+    # Attention data parallelism sends every token to its experts and back.
+    exchange = np.where(
+        run.attention_dp > 1,
+        2.0 * llm.moe_layers * (latency + rank * draft * np.maximum(used, 1.0) * 2.0 * llm.hidden / np.maximum(speed, 1.0)),
+        0.0,
+    )
+    communication = 2.0 * llm.layers * all_reduce(case, size) + hops + exchange
+    host = k.host_time + k.sequence_time * np.maximum(batch, 1.0)
+    drafting = run.draft_tokens * run.draft_cost * (weights + layers)
+    return DecodeStep(weights, compute, cache, layers + drafting, communication, host, matrix)
+
+
+def prefill(case: Case, prompt: Columns, prompts: Columns) -> Prefill:
+    """Read `prompts` prompts of `prompt` tokens in one chunk.
+
+    A shared prefix that is cached is not computed again, but attention still reads it. A single prompt gets no speed-up from pipeline
+    stages.
+    """
+    llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
+    tp, shards = run.tp, expert_shards(case)
+    fresh = prompt * (1.0 - run.prefix)
+    tokens = prompts * fresh
+    rank_tokens = tokens / run.attention_dp
+    used = llm.experts_per_token
+    body = np.maximum(llm.active - llm.head - used * llm.expert, 0.0)
+    rows = tokens * used / np.maximum(llm.experts, 1.0)
+    grouped = np.where(llm.experts > 0, k.expert_matrix * rows / (rows + _GROUPED_ROWS), 1.0)
+    flop = 2.0 * (body * rank_tokens + llm.head * prompts) / tp + 2.0 * used * llm.expert * tokens / shards
+    compute = flop / (k.matrix * k.engine_matrix * grouped * run.peak)
+    read = (
+        llm.nonexpert * run.body_bytes / tp
+        + llm.expert * distinct_experts(case, tokens) * run.expert_bytes / shards
+        + llm.head * run.head_bytes / tp
+    )
+    weights = read / (_dram(case) * k.format_share)
+    matrix = smooth_max(compute, weights)
+
+    cached = prompt - fresh
+    full = (prompt**2 - cached**2) / 2.0
+    window = np.maximum(llm.window, 1.0)
+    inside = np.minimum(prompt, window)
+    windowed = np.where(llm.window > 0, inside**2 / 2.0 + np.maximum(prompt - window, 0.0) * window, prompt**2 / 2.0)
+    windowed = windowed * np.where(prompt > 0, fresh / np.maximum(prompt, 1.0), 1.0)
+    attention_flop = prompts * (full * llm.prefill_full + windowed * llm.prefill_window) / (tp * run.attention_dp)
+    ceiling = np.where(run.single_user > 0, np.minimum(run.peak, gpu.peak16), gpu.peak16) * gpu.sustained
+    attention = attention_flop / (k.attention * ceiling)
+    traffic = rank_tokens * llm.layers * (10.0 * llm.hidden + 3.0 * llm.ffn_active) * 2.0 / tp
+    elementwise = traffic / (k.dram * gpu.bandwidth)
+    layers = llm.layers * k.layer_time
+    communication = 2.0 * llm.layers * all_reduce(case, 2.0 * rank_tokens * llm.hidden)
+    return Prefill(compute, weights, attention, elementwise, layers, communication, matrix, prompts)
+
+
+def chunk_prompts(case: Case, batch: Columns) -> Columns:
+    """How many prompts one chunk of about 8,192 tokens reads together."""
+    fresh = np.maximum(case.run.input * (1.0 - case.run.prefix), 1.0)
+    return np.maximum(1.0, np.minimum(batch, _CHUNK_TOKENS / fresh))
+
+
+def accepted_tokens(case: Case) -> Columns:
+    """Tokens a decode step yields for a sequence: 1, or the accepted run of a draft plus one.
+
+    References
+    ----------
+    .. [1] Leviathan, Kalman, Matias, "Fast Inference from Transformers via Speculative Decoding", 2023, Eq. 1.
+    """
+    a, length = case.run.accepted, case.run.draft_tokens
+    ratio = np.where(a < 1.0, (1.0 - a ** (length + 1.0)) / np.maximum(1.0 - a, 1e-9), length + 1.0)
+    return np.where(length > 0, ratio, 1.0)
+
+
+class Batching(NamedTuple):
+    """Continuous batching with `batch` sequences in flight in every replica. Rates are of all replicas together."""
+
+    batch: Columns
+    cycle_s: Columns
+    output_tokens_s: Columns
+    requests_s: Columns
+    per_token_s: Columns
+    prefill_one_s: Columns
+    prefill_share: Columns
+    step: DecodeStep
+    chunk: Prefill
+
+
+def continuous_batching(case: Case, batch: Columns) -> Batching:
+    """What a full pipeline of requests yields when `batch` of them are in flight: B prefills and O decode steps share a cycle.
+
+    Mixed chunks read the weights once for prefill and decode together, which takes a part of the shorter of the two back.
+    Leaving the prefill out of the cycle would make maximum throughput 1.7 times too high in the middle.
+    """
+    run = case.run
+    answer = run.output / accepted_tokens(case)
+    step = decode_step(case, batch, run.input + run.output / 2.0)
+    chunk = prefill(case, run.input, chunk_prompts(case, batch))
+    alone = prefill(case, run.input, np.ones_like(batch)).total
+    reading = np.maximum(batch, 1.0) * chunk.total / chunk.prompts / run.pp
+    writing = answer * step.total
+    # With one request at a time nothing can be mixed.
+    mixed = np.clip(np.maximum(batch, 1.0) - 1.0, 0.0, 1.0)
+    cycle = reading + writing - mixed * case.k.overlap * np.minimum(reading, answer * step.matrix)
+    # Fewer than one request in flight: the replica idles between requests.
+    busy = np.minimum(batch, 1.0)
+    served = np.maximum(batch, 1.0) / cycle * busy * run.dp
+    per_token = np.maximum(cycle - np.minimum(alone, reading), answer * step.total * 0.5) / run.output
+    return Batching(batch, cycle, served * run.output, served, per_token, alone, reading / cycle, step, chunk)
+
+
+def largest_batch(case: Case, wanted: Columns, tokens: Columns | None = None) -> tuple[Columns, Columns]:
+    """Sequences that really are in flight when `wanted` ask at once, and how many the cache holds.
+
+    A soft minimum of what is wanted, what the cache holds in steady state (sequences are at random progress) and the engine's limit.
+    """
+    memory = serving_memory(case)
+    resident = case.run.input + case.run.output / 2.0 if tokens is None else tokens
+    room = sequences_that_fit(case, memory, resident)
+    limit = np.minimum(room, case.run.max_sequences)
+    safe = np.maximum(limit, 1e-9)
+    scale = np.minimum(wanted, safe)
+    batch = scale * ((scale / wanted) ** 4 + (scale / safe) ** 4) ** -0.25
+    return batch, room
+
+
+def first_token_idle(case: Case, prompts: Columns) -> Columns:
+    """First token on an idle server when `prompts` prompts arrive at once and are read together. [s]"""
+    chunk_size = chunk_prompts(case, prompts)
+    chunk = prefill(case, case.run.input, chunk_size)
+    return 0.3 * case.k.first_token_time + chunk.total * prompts / chunk.prompts
+
+
+def first_token_loaded(case: Case, batching: Batching, waiting_share: Columns) -> Columns:
+    """Mean first-token time in a closed loop with `batching.batch` requests in flight. [s]
+
+    ``waiting_share`` is how far the requests exceed what the cache holds, in units of what it holds; they wait for others to finish.
+    A weak law: a factor of 2.7 holds 80 % of measured rows.
+    """
+    k, llm = case.k, case.llm
+    floor = llm.layers * k.floor_layer + llm.moe_layers * k.floor_expert
+    alone = batching.prefill_one_s
+    queue = k.interleave * np.maximum(batching.batch - 1.0, 0.0) * alone
+    return (
+        k.first_token_time
+        + smooth_max(alone, np.where(case.run.single_user > 0, 0.0, floor), 4.0)
+        + queue
+        + batching.step.total / 2.0
+        + k.cache_wait * np.maximum(waiting_share, 0.0) * batching.cycle_s
+    )
+
+
+def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
+    """Shares of the DRAM bandwidth and of the compute peak that a cycle uses, for the power model."""
+    k, run, step, chunk = case.k, case.run, batching.step, batching.chunk
+    answer = run.output / accepted_tokens(case)
+    requests = np.maximum(batching.batch, 1.0)
+    weights = step.weights * k.dram * k.engine_dram * k.format_share
+    cache = step.cache * np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT)
+    prefills = requests / chunk.prompts / run.pp
+    memory = (answer * (weights + cache) + prefills * chunk.weights * k.dram * k.engine_dram * k.format_share) / batching.cycle_s
+    efficiency = k.matrix * k.engine_matrix
+    compute = efficiency * (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
+    return np.clip(memory, 0.0, 1.0), np.clip(compute, 0.0, 1.0)

@@ -1,0 +1,113 @@
+"""What must lie in the memory of a GPU, by part, for serving and for training."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplanner.model.case import Case, Columns
+from gpuplanner.units import GIB, MIB
+
+# Peak activations of a prefill, in hidden widths a token, by tensor degree 1, 2, 4, 8 (aiconfigurator ACTIVATION_COEFFICIENTS).
+_ACTIVATIONS_DENSE = np.array([11.0, 6.5, 5.0, 5.0])
+_ACTIVATIONS_EXPERTS = np.array([22.0, 13.0, 10.0, 10.0])
+# CUDA context, and buffers of the collective library by tensor degree 1, 2, 4, 8 (aiconfigurator systems files).
+_CONTEXT = 0.55 * GIB
+_COLLECTIVES = np.array([0.0, 342.0, 392.0, 392.0]) * MIB
+# llama.cpp: context, and a compute buffer of one row of logits a micro-batch token.
+_DESKTOP_CONTEXT = 0.4e9
+_DESKTOP_MICRO_BATCH = 512
+_PAGING_RESERVE = 0.015
+
+
+class ServingMemory(NamedTuple):
+    """Bytes on the fullest GPU of a replica before any request, what is left for the cache, and the cache of one token. [bytes]"""
+
+    weights: Columns
+    activations: Columns
+    runtime: Columns
+    usable: Columns
+    budget: Columns
+
+
+def _by_degree(table: np.ndarray, degree: Columns) -> Columns:
+    return table[np.clip(np.ceil(np.log2(np.maximum(degree, 1))), 0, 3).astype(int)]
+
+
+def expert_shards(case: Case) -> Columns:
+    """Over how many GPUs of one pipeline stage the experts are spread: all of them."""
+    return case.run.tp * case.run.attention_dp
+
+
+def weight_bytes(case: Case) -> Columns:
+    """All weights of one replica as they lie in memory. [bytes]"""
+    llm, run = case.llm, case.run
+    return (
+        llm.nonexpert * run.body_bytes
+        + llm.experts * llm.expert * run.expert_bytes
+        + (llm.embedding + llm.head) * run.head_bytes
+    )
+
+
+def weights_per_gpu(case: Case) -> Columns:
+    """Weights on the fullest GPU. [bytes]
+
+    Layers are split over tensor ranks and stages, experts over all GPUs of a stage; embedding and head lie on the first and last stage.
+    """
+    llm, run = case.llm, case.run
+    ends = np.where(run.pp > 1, np.maximum(llm.embedding, llm.head), llm.embedding + llm.head)
+    return (
+        llm.nonexpert * run.body_bytes / (run.tp * run.pp)
+        + llm.experts * llm.expert * run.expert_bytes / (expert_shards(case) * run.pp)
+        + ends * run.head_bytes / run.tp
+    )
+
+
+def cache_bytes(case: Case, tokens: Columns) -> Columns:
+    """KV cache (and state of linear layers) of one sequence of `tokens` tokens, all GPUs of a replica together without copies. [bytes]"""
+    llm, run = case.llm, case.run
+    window = np.where(llm.window > 0, np.minimum(tokens, np.maximum(llm.window, 1)), tokens)
+    return (llm.kv_full * tokens + llm.kv_window * window) * run.kv_bytes + llm.state_bytes
+
+
+def cache_shards(case: Case) -> Columns:
+    """By how much a tensor group divides the cache: KV heads are copied when there are more ranks than heads; MLA counts one head."""
+    return np.minimum(case.run.tp, case.llm.kv_heads)
+
+
+def cache_per_gpu(case: Case, tokens: Columns) -> Columns:
+    """KV cache of one sequence on one GPU that holds it. [bytes]"""
+    return cache_bytes(case, tokens) / (cache_shards(case) * case.run.pp)
+
+
+def serving_memory(case: Case) -> ServingMemory:
+    """Split the memory of a GPU before any request has come.
+
+    vLLM and SGLang take a share of all memory, TensorRT-LLM and LMDeploy a share of what is free after loading, single-user programs all.
+
+    References
+    ----------
+    .. [1] ai-dynamo/aiconfigurator, vllm_backend and trtllm_backend (memory fractions, activation coefficients, library buffers).
+    """
+    llm, gpu, run = case.llm, case.gpu, case.run
+    weights = weights_per_gpu(case)
+    coefficient = np.where(llm.experts > 0, _by_degree(_ACTIVATIONS_EXPERTS, run.tp), _by_degree(_ACTIVATIONS_DENSE, run.tp))
+    desktop = run.single_user > 0
+    activations = np.where(desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient)
+    runtime = np.where(desktop, _DESKTOP_CONTEXT, _CONTEXT + _by_degree(_COLLECTIVES, run.tp * run.attention_dp))
+    fixed = weights + activations + runtime
+    usable = np.where(run.fraction_of_free > 0, gpu.memory, run.memory_fraction * gpu.memory)
+    free = usable - fixed
+    budget = np.where(run.fraction_of_free > 0, run.memory_fraction * free, free)
+    return ServingMemory(weights, activations, runtime, usable, np.where(budget > 0, budget * (1 - _PAGING_RESERVE), budget))
+
+
+def sequences_that_fit(case: Case, memory: ServingMemory, tokens: Columns) -> Columns:
+    """How many sequences of `tokens` tokens the cache of a whole replica holds (0 where the weights alone do not fit)."""
+    one = np.maximum(cache_per_gpu(case, tokens), 1.0)
+    return np.maximum(memory.budget, 0.0) / one * case.run.attention_dp
+
+
+def cache_tokens(case: Case, memory: ServingMemory) -> Columns:
+    """KV capacity of one replica in tokens, as engines report it (state of linear layers and windows at full length)."""
+    long = np.where(np.isfinite(case.llm.max_context), case.llm.max_context, 8192.0)
+    return sequences_that_fit(case, memory, long) * long

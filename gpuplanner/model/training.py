@@ -1,0 +1,354 @@
+"""Training and fine-tuning: memory of a GPU, and a step as a sum of named times.
+
+Valid range: decoder models of 0.1 to 1,000 G parameters on 1 to 10,000 GPUs; fine-tuning outside well-packed batches, context parallelism and
+offload are predicted without having been scored.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplanner.catalog.calibration import Calibration
+from gpuplanner.model.case import Columns, GpuColumns, LlmColumns
+
+RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL = 0.0, 1.0, 2.0
+# Optimizer bytes a trained parameter beside 16-bit weights: FP32 master copy and moments (AdamW), or 8-bit moments.
+OPTIMIZER_BYTES = {"adamw": 12.0, "adamw-8bit": 6.0, "sgd": 8.0, "lion": 8.0, "adamw-bf16": 4.0}
+_CONTEXT_BYTES = 1.0e9
+_FRAGMENTATION = 1.05
+_RAMP_WIDTH = 450.0
+_GATHERED_LAYERS = 2.0
+_TENSOR_LATENCY_S = 15e-6
+_ELEMENTWISE_UNFUSED = 1.6
+_BACKWARD_ATTENTION = 3.5
+_LINK_DOMAIN_OF_A_SERVER = 8.0
+
+
+class TrainColumns(NamedTuple):
+    """A training configuration. `trained` is the share of parameters that get gradients; `weight_bytes` a frozen or trained weight."""
+
+    peak: Columns
+    n_gpus: Columns
+    tp: Columns
+    pp: Columns
+    dp: Columns
+    ep: Columns
+    cp: Columns
+    sequence: Columns
+    global_batch: Columns
+    micro_batch: Columns
+    interleave: Columns
+    recompute: Columns
+    zero: Columns
+    weight_bytes: Columns
+    adapter_params: Columns
+    full: Columns
+    quantised: Columns
+    optimizer_bytes: Columns
+    gradient_bytes: Columns
+    master_in_optimizer: Columns
+    eager: Columns
+    in_server: Columns
+    network: Columns
+    fused_loss: Columns
+    gated: Columns
+    offload_optimizer: Columns
+
+
+class TrainConstants(NamedTuple):
+    """Calibrated constants of a training case."""
+
+    matrix: Columns
+    framework: Columns
+    attention: Columns
+    dram: Columns
+    link_nvlink: Columns
+    link_pcie: Columns
+    network: Columns
+    launch_layer: Columns
+    launch_expert: Columns
+    expert_matrix: Columns
+    qlora: Columns
+    hidden: Columns
+    overlap: Columns
+    bubble: Columns
+    stragglers: Columns
+
+
+class TrainCase(NamedTuple):
+    """Training configurations in columns of equal length; `index` says where each constant stands in the table."""
+
+    llm: LlmColumns
+    gpu: GpuColumns
+    run: TrainColumns
+    k: TrainConstants
+    index: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.run.tp.size
+
+    def rows(self, keep: np.ndarray) -> "TrainCase":
+        return TrainCase(
+            LlmColumns(*(column[keep] for column in self.llm)),
+            GpuColumns(*(column[keep] for column in self.gpu)),
+            TrainColumns(*(column[keep] for column in self.run)),
+            TrainConstants(*(column[keep] for column in self.k)),
+            self.index[keep],
+        )
+
+    def with_constants(self, calibration: Calibration) -> "TrainCase":
+        return self._replace(k=TrainConstants(*calibration.values[self.index].T))
+
+
+class TrainMemory(NamedTuple):
+    """Memory of the fullest GPU. [bytes]"""
+
+    weights: Columns
+    gradients: Columns
+    optimizer: Columns
+    activations: Columns
+    runtime: Columns
+
+    @property
+    def total(self) -> Columns:
+        return self.weights + self.gradients + self.optimizer + self.activations + self.runtime
+
+
+class TrainStep(NamedTuple):
+    """Named times of one optimizer step. [s]"""
+
+    matrix: Columns
+    attention: Columns
+    elementwise: Columns
+    tensor_communication: Columns
+    expert_communication: Columns
+    context_communication: Columns
+    launch: Columns
+    bubble: Columns
+    data_communication: Columns
+    optimizer: Columns
+    stragglers: Columns
+
+    @property
+    def total(self) -> Columns:
+        return sum(self)  # type: ignore[return-value]
+
+
+def constants_index(architecture: str, framework: str, compute: str, calibration: Calibration) -> np.ndarray:
+    """Where the constants of a training setting stand in the table, in the order of `TrainConstants`."""
+    at = calibration.position
+    group = {"fp8": "train matrix8", "int8": "train matrix8", "fp4": "train matrix4"}.get(compute, "train matrix16")
+    fused = framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed")
+    return np.array(
+        [
+            at(group, architecture), at("framework", framework), at("train attention", architecture), at("dram", architecture),
+            at("train link share", "nvlink"), at("train link share", "pcie"), at("train network share"),
+            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"), at("train expert matrix"),
+            at("train qlora"), at("train hidden tensor communication"), at("train overlap"), at("bubble share"), at("stragglers"),
+        ]
+    )  # fmt: skip
+
+
+def build(llms: list, gpus: list, runs: list, indices: list, calibration: Calibration) -> TrainCase:
+    """Put rows together, one entry of each list a configuration."""
+    index = np.array(indices, int).reshape(len(indices), len(TrainConstants._fields))
+    return TrainCase(
+        LlmColumns(*np.array(llms, float).reshape(len(indices), -1).T),
+        GpuColumns(*np.array(gpus, float).reshape(len(indices), -1).T),
+        TrainColumns(*np.array(runs, float).reshape(len(indices), -1).T),
+        TrainConstants(*calibration.values[index].T),
+        index,
+    )
+
+
+def _expert_params(llm: LlmColumns) -> Columns:
+    return llm.experts * llm.expert
+
+
+def params_per_gpu(case: TrainCase) -> Columns:
+    """Parameters held by one GPU before sharding over data ranks: tensor, pipeline and expert split applied."""
+    llm, run = case.llm, case.run
+    dense = np.maximum(llm.params - _expert_params(llm), 0.0) / (run.tp * run.pp)
+    # Expert ranks hold whole experts; without expert parallelism tensor ranks split them.
+    return dense + _expert_params(llm) / (np.maximum(run.ep, 1.0) * run.tp * run.pp)
+
+
+def activation_bytes(case: TrainCase) -> Columns:
+    """Activations of one micro-batch kept for the backward pass on the first pipeline stage. [bytes]
+
+    Non-gated GPT blocks and flash attention 34 s b d / t a layer (sequence parallel); gated blocks 2 s b (8 d + 2 g e + 4 f); selective
+    recompute drops nothing more under flash attention; full recompute keeps the 2 s b d of a layer's input and one live layer. The first
+    stage holds min(p, m) micro-batches of L/p layers.
+
+    References
+    ----------
+    .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", arXiv 2205.05198, Eq. 1-6.
+    """
+    llm, run = case.llm, case.run
+    tokens = run.micro_batch * run.sequence / run.cp
+    gated = 2.0 * (8.0 * llm.hidden + 2.0 * llm.kv_width + 4.0 * llm.ffn_active)
+    plain = 34.0 * llm.hidden
+    layer = tokens * np.where(run.gated > 0, gated, plain) / run.tp
+    held = np.minimum(run.pp, micro_batches(case)) / run.pp * (1.0 + (run.pp - 1.0) / (run.pp * run.interleave) * (run.interleave > 1))
+    kept = np.where(run.recompute >= RECOMPUTE_FULL, 2.0 * tokens * llm.hidden / run.tp, layer)
+    live = np.where(run.recompute >= RECOMPUTE_FULL, layer, 0.0)
+    # Logits in 16 bit, a 32-bit copy and its gradient, an eighth of it where the loss is chunked.
+    logits = tokens * llm.vocab * 10.0 / run.tp * np.where(run.fused_loss > 0, 0.125, 1.0)
+    return llm.layers * kept * held + live + logits
+
+
+def micro_batches(case: TrainCase) -> Columns:
+    """Micro-batches of one replica in a step."""
+    run = case.run
+    return np.maximum(run.global_batch / (run.dp * run.micro_batch), 1.0)
+
+
+def train_memory(case: TrainCase) -> TrainMemory:
+    """Memory of the fullest GPU by part.
+
+    AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12). ZeRO stage 1 divides
+    the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered layers. Frozen weights (LoRA) take their
+    own bytes only.
+
+    References
+    ----------
+    .. [1] microsoft/DeepSpeed, memory estimators of `runtime/zero/stage_1_and_2.py` and `stage3.py`.
+    .. [2] NVIDIA/Megatron-LM, `theoretical_memory_usage.py`.
+    """
+    llm, run = case.llm, case.run
+    held = params_per_gpu(case)
+    adapters = run.adapter_params / (run.tp * run.pp)
+    trained = np.where(run.full > 0, held, adapters)
+    shard = run.dp * run.cp
+    weight_shard = np.where(run.zero >= 3, shard, 1.0)
+    gradient_shard = np.where(run.zero >= 2, shard, 1.0)
+    optimizer_shard = np.where(run.zero >= 1, shard, 1.0)
+    ends = (llm.embedding + llm.head) / (run.tp * np.where(run.pp > 1, 2.0, 1.0))
+    quantised = np.where(run.quantised > 0, (held - ends) * run.weight_bytes + ends * 2.0, held * run.weight_bytes)
+    weights = quantised / weight_shard + np.where(run.full > 0, 0.0, 2.0 * adapters)
+    layer = np.maximum(llm.params - llm.embedding - llm.head, 0.0) / np.maximum(llm.layers, 1.0) / run.tp
+    weights = weights + np.where(run.zero >= 3, _GATHERED_LAYERS * 2.0 * layer, 0.0) + np.where(run.quantised > 0, 2.0 * layer, 0.0)
+    gradients = trained * run.gradient_bytes / gradient_shard
+    optimizer = np.where(run.offload_optimizer > 0, 0.0, trained * run.optimizer_bytes / optimizer_shard)
+    activations = activation_bytes(case)
+    runtime = _CONTEXT_BYTES + (_FRAGMENTATION - 1.0) * (weights + gradients + optimizer + activations + _CONTEXT_BYTES)
+    return TrainMemory(weights, gradients, optimizer, activations, runtime)
+
+
+def _tensor_link(case: TrainCase, ranks: Columns) -> Columns:
+    gpu, run, k = case.gpu, case.run, case.k
+    on_link = (gpu.link > 0) & (ranks <= gpu.link_domain)
+    peer = np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
+    inside = np.where(on_link, k.link_nvlink * gpu.link, k.link_pcie * gpu.pcie * peer)
+    outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
+    return np.where(outside, np.minimum(k.network * run.network, inside), inside)
+
+
+def train_step(case: TrainCase) -> TrainStep:
+    """Times of one step: m micro-batches through p stages, gradient exchange, optimizer.
+
+    Small matrices and few tokens do not fill a GPU (`ramp`); eager launches set a floor under each layer; what the pipeline wastes is an
+    eighth of the textbook bubble, because real runs interleave; data-parallel traffic hides behind compute up to its share.
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC 2021 (bubble, interleaving).
+    """
+    llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
+    tokens = run.micro_batch * run.sequence / run.cp
+    passes = np.where(run.full > 0, 3.0, 2.0) + (run.recompute >= RECOMPUTE_FULL)
+    width = np.where(llm.experts > 0, llm.expert_width, llm.ffn_active) / run.tp
+    ramp = 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + 0.25 * _RAMP_WIDTH / np.maximum(tokens, 1.0)))
+    efficiency = (
+        k.matrix
+        * k.framework
+        * ramp
+        * np.where(llm.experts > 0, k.expert_matrix, 1.0)
+        * np.where(run.quantised > 0, k.qlora, 1.0)
+    )
+    matrix = 2.0 * llm.active * tokens * passes / (efficiency * run.peak * run.tp * run.pp)
+    attention_passes = _BACKWARD_ATTENTION + (run.recompute >= RECOMPUTE_SELECTIVE)
+    window = np.maximum(llm.window, 1.0)
+    seen = np.where(llm.window > 0, np.minimum(run.sequence, 2.0 * window), run.sequence)
+    attention_flop = tokens / 2.0 * (run.sequence * llm.prefill_full + seen * llm.prefill_window) * attention_passes
+    attention = attention_flop / (k.attention * gpu.peak16 * gpu.sustained * run.tp * run.pp)
+    traffic_passes = np.where(run.recompute >= RECOMPUTE_FULL, 4.0, 3.0)
+    elementwise = (
+        _ELEMENTWISE_UNFUSED * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
+        / (k.dram * gpu.bandwidth * run.tp * run.pp)
+    )  # fmt: skip
+    stage_layers = llm.layers / run.pp
+    stage_experts = llm.moe_layers / run.pp
+    exchanges = 4.0 + 2.0 * (run.recompute >= RECOMPUTE_FULL)
+    ring = 2.0 * (run.tp - 1.0) / run.tp * tokens * llm.hidden * 2.0 / _tensor_link(case, run.tp)
+    tensor = np.where(run.tp > 1, (1.0 - k.hidden) * stage_layers * exchanges * (ring + _TENSOR_LATENCY_S), 0.0)
+    expert_speed = _tensor_link(case, run.ep * run.tp)
+    sent = tokens * np.maximum(llm.experts_per_token, 1.0) * llm.hidden * 2.0 / run.tp * (run.ep - 1.0) / run.ep
+    expert = np.where((run.ep > 1) & (llm.experts > 0), stage_experts * 4.0 * sent / expert_speed, 0.0)
+    ring_keys = stage_layers * 3.0 * 2.0 * tokens * 2.0 * llm.kv_width / _tensor_link(case, run.tp * run.cp)
+    context = np.where(run.cp > 1, np.maximum(ring_keys - attention, 0.0), 0.0)
+
+    work = matrix + attention + elementwise + tensor + expert + context
+    floor = (k.launch_layer * stage_layers + k.launch_expert * stage_experts) * np.where(run.recompute >= RECOMPUTE_FULL, 1.33, 1.0)
+    micro = (work**4 + floor**4) ** 0.25
+    count = micro_batches(case)
+    bubble = (run.pp - 1.0) / run.interleave * micro * np.where(run.interleave > 1, 1.0, k.bubble)
+    compute = count * micro + bubble
+
+    held = params_per_gpu(case)
+    trained = np.where(run.full > 0, held, run.adapter_params / (run.tp * run.pp))
+    ranks = run.dp * run.cp
+    gather = np.where(run.zero >= 3, 2.0 * held * run.weight_bytes * (2.0 * count + 1.0) / (3.0 * count) * count * 1.5, 0.0)
+    reduce = np.where(run.zero >= 3, trained * 2.0, 2.0 * trained * run.gradient_bytes)
+    moved = (gather + reduce) * (ranks - 1.0) / ranks
+    domain = np.where(gpu.link_domain > _LINK_DOMAIN_OF_A_SERVER, gpu.link_domain, run.in_server)
+    pcie = k.link_pcie * gpu.pcie * np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
+    inside = np.where((gpu.link > 0) & (np.minimum(run.n_gpus, run.in_server) <= gpu.link_domain), k.link_nvlink * gpu.link, pcie)
+    speed = np.where(run.n_gpus > domain, k.network * run.network, inside)
+    exchange = np.where(ranks > 1, moved / np.maximum(speed, 1.0), 0.0)
+    soft = 0.05 * compute
+    exposed = soft * np.logaddexp(0.0, (exchange - k.overlap * compute) / soft) + 0.1 * exchange
+    exposed = np.where(ranks > 1, exposed, 0.0)
+    optimizer = 28.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (k.dram * gpu.bandwidth)
+    offload = np.where(run.offload_optimizer > 0, 16.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (0.8 * gpu.pcie), 0.0)
+    whole = compute + exposed + optimizer + offload
+    late = whole * k.stragglers * np.maximum(np.log2(np.maximum(run.n_gpus, 1.0) / 8.0), 0.0)
+    return TrainStep(
+        count * matrix,
+        count * attention,
+        count * elementwise,
+        count * tensor,
+        count * expert,
+        count * context,
+        count * (micro - work),
+        bubble,
+        exposed,
+        optimizer + offload,
+        late,
+    )
+
+
+def tokens_per_second(case: TrainCase, step: TrainStep) -> Columns:
+    """Tokens that a step's global batch holds, by its time. [1/s]"""
+    return case.run.global_batch * case.run.sequence / step.total
+
+
+def flop_per_token(llm: LlmColumns, sequence: Columns) -> Columns:
+    """Model FLOP of one trained token, forward and backward, attention not halved: 6 N + 12 L h e s.
+
+    The convention of PaLM, llm-foundry and Megatron's `tflops_per_gpu`; recompute is not counted.
+    """
+    return 6.0 * llm.active + 3.0 * (llm.prefill_full * sequence + llm.prefill_window * np.minimum(sequence, np.maximum(llm.window, 1.0)))
+
+
+def model_flops_utilisation(case: TrainCase, tokens_s: Columns, peak: Columns) -> Columns:
+    """Share of the dense peak that model FLOP use (MFU); `peak` of one GPU. [FLOP/s]"""
+    return tokens_s * flop_per_token(case.llm, case.run.sequence) / (case.run.n_gpus * peak)
+
+
+def adapter_parameters(hidden: float, kv_width: float, query_width: float, ffn: float, layers: float, rank: float, targets: str, gated: bool) -> float:
+    """Trained parameters of a LoRA adapter: rank x (inputs + outputs) of every matrix it is put on."""
+    attention = 2 * (hidden + query_width) + 2 * (hidden + kv_width)
+    feed_forward = (3 if gated else 2) * (hidden + ffn) if targets == "all-linear" else 0.0
+    return layers * rank * (attention + feed_forward)
