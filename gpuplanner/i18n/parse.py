@@ -167,11 +167,14 @@ _KINDS = {kind: {name: scale for scale, names in units for name in names.split()
 
 
 def _field_units() -> dict[str, tuple[str, Scale]]:
-    found: dict[str, tuple[str, Scale]] = {}
+    # A field of counts is in ones, whatever they are called: "k" is typed in it, and does not name it.
+    ones, names_of_ones = _UNITS["count"][0]
+    found = {name: ("count", ones) for name in names_of_ones.split()}
     for kind, units in _UNITS.items():
+        if kind == "count":
+            continue
         found[kind] = kind, units[0][0]
-        # A field of counts is in ones; "k" and "m" are what is typed in it.
-        for scale, names in units if kind != "count" else ():
+        for scale, names in units:
             found.setdefault(names.split()[0], (kind, scale))
     return found
 
@@ -262,9 +265,9 @@ def parse_quantity(text: str, unit: str) -> float | None:
         "80 GB" is less than the memory of an "80 GB" card. Upper and lower case count only where both exist: GB/s
         and Gb/s. A month is a twelfth of a year of 8,760 hours.
     unit : str
-        The field's unit: "count", "B", "GB", "GiB", "s", "ms", "min", "h", "days", "months", "years", "W", "kW",
-        "tons", "kBTU/h", "%", "×", "GB/s", "Gb/s", "TFLOPS", "kWh", "°C", "K", "m", "mm", "kg", "m³/h", "CFM" and so
-        on; or the kind, which stands for its SI unit: "bytes", "seconds", "watts", "percent", "ratio".
+        The field's unit: "count", "tokens", "users", "B", "GB", "GiB", "s", "ms", "min", "h", "days", "months",
+        "years", "W", "kW", "tons", "kBTU/h", "%", "×", "GB/s", "Gb/s", "TFLOPS", "kWh", "°C", "K", "m", "mm", "kg", "m³/h",
+        "CFM" and so on; or the kind, which stands for its SI unit: "bytes", "seconds", "watts", "percent", "ratio".
 
     Returns
     -------

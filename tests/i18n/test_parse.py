@@ -151,6 +151,11 @@ def test_a_year_is_8760_hours_and_a_month_its_twelfth():
     assert unit_scale("months").si(12) == unit_scale("years").si(1)
 
 
+def test_a_field_of_tokens_or_users_is_a_count():
+    assert parse_quantity("128k", "tokens") == parse_quantity("128k tok", "tokens") == 128_000
+    assert parse_quantity("200", "users") == parse_quantity("200 人", "users") == 200
+
+
 def test_an_unknown_unit_of_a_field_is_our_mistake_and_raises():
     with pytest.raises(ValueError, match="furlong"):
         parse_quantity("5", "furlong")
