@@ -399,11 +399,11 @@ class Reference(NamedTuple):
 
 def references(plan: Plan) -> tuple[Reference, ...]:
     """Every catalog entry that the plan names, each once, in the order of the plan."""
-    found: dict[Reference, None] = {}
+    found: dict[tuple[str, str], None] = {}
 
     def refer(kind: str, name: str) -> None:
         if name and name != "auto":
-            found.setdefault(Reference(kind, name))
+            found[kind, name] = None
 
     for workload in plan.workloads:
         for name in workload.llm:
@@ -419,4 +419,4 @@ def references(plan: Plan) -> tuple[Reference, ...]:
     for owned in plan.wishes.owned:
         refer("gpu", owned.gpu)
         refer("server", owned.server)
-    return tuple(found)
+    return tuple(Reference._make(pair) for pair in found)
