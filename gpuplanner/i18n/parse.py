@@ -266,8 +266,9 @@ def parse_quantity(text: str, unit: str) -> float | None:
         and Gb/s. A month is a twelfth of a year of 8,760 hours.
     unit : str
         The field's unit: "count", "tokens", "users", "B", "GB", "GiB", "s", "ms", "min", "h", "days", "months",
-        "years", "W", "kW", "tons", "kBTU/h", "%", "×", "GB/s", "Gb/s", "TFLOPS", "kWh", "°C", "K", "m", "mm", "kg", "m³/h",
-        "CFM" and so on; or the kind, which stands for its SI unit: "bytes", "seconds", "watts", "percent", "ratio".
+        "years", "W", "kW", "tons", "kBTU/h", "%", "×", "GB/s", "Gb/s", "TFLOPS", "kWh", "°C", "K", "m", "mm", "kg",
+        "m³/h", "CFM" and so on; or the kind, which stands for its SI unit: "bytes", "seconds", "watts",
+        "percent", "ratio".
 
     Returns
     -------
