@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from gpuplanner.i18n import N_, _, format, language, ngettext
-from gpuplanner.units import BTU_H_PER_W, GIB, KILO, MEGA, MILLI, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
+from gpuplanner.units import BTU_H_PER_W, GIB, KILO, MILLI, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
 
 Numbers = Mapping[str, Any]
 
@@ -517,6 +517,7 @@ _FIXED: dict[str, tuple[str, float]] = {
     "memory": ("GiB", GIB),
     "energy_per_million": ("kWh", JOULE_PER_KWH),
     "months": (N_("months"), 1.0),
+    "gpu_hours": (N_("GPU-h"), 1.0),
     "count": ("", 1.0),
 }
 _TIMES = (
@@ -527,16 +528,11 @@ _TIMES = (
     (MILLI, N_("ms")),
 )
 _ENERGIES = ((1e6 * JOULE_PER_KWH, "GWh"), (1e3 * JOULE_PER_KWH, "MWh"), (JOULE_PER_KWH, "kWh"))
-_HOURS = (
-    (MEGA * SECONDS_PER_HOUR, N_("million h")),
-    (KILO * SECONDS_PER_HOUR, N_("thousand h")),
-    (SECONDS_PER_HOUR, N_("h")),
-)
 _MONEY_STEPS = {"en": ((1e9, "B"), (1e6, "M"), (1e3, "k")), "zh": ((1e8, "亿"), (1e4, "万"))}
 # A row is written in the largest unit in which its smallest figure still has two digits before the third.
 _SMALLEST_SHOWN = 0.1
 
-KINDS = frozenset({*_FIXED, "duration", "energy", "hours", "money"})
+KINDS = frozenset({*_FIXED, "duration", "energy", "money"})
 
 
 def unit(kind: str, currency: str = "") -> str:
@@ -556,7 +552,7 @@ def scale(kind: str, values: Iterable[float | None], currency: str = "") -> Scal
     smallest = min(known, default=0.0)
     if kind == "money":
         return _money_scale(smallest, largest, currency)
-    steps = {"duration": _TIMES, "energy": _ENERGIES, "hours": _HOURS}[kind]
+    steps = {"duration": _TIMES, "energy": _ENERGIES}[kind]
     for size, name in steps:
         if largest >= 2 * size and smallest >= _SMALLEST_SHOWN * size:
             return Scale(kind, _(name), size)

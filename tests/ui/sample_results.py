@@ -422,7 +422,7 @@ def train(letter: str) -> TrainResult:
         mfu=_predicted((0.4, 0.33, 0.48)),
         duration_s=_predicted((seconds, seconds / 1.2, seconds * 1.2)),
         deadline_s=DEADLINE_S,
-        gpu_hours=_predicted((seconds * gpus, seconds * gpus / 1.2, seconds * gpus * 1.2)),
+        gpu_hours=_predicted((hours * gpus, hours * gpus / 1.2, hours * gpus * 1.2)),
         energy_j=_predicted(
             (_ROOM[letter][0] * seconds, _ROOM[letter][0] * seconds * 0.8, _ROOM[letter][0] * seconds * 1.2)
         ),
