@@ -18,7 +18,11 @@ from gpuplanner.i18n import _
 from gpuplanner.i18n import format as words
 from gpuplanner.model import edit
 from gpuplanner.model.edit import Path
-from gpuplanner.model.plan import LETTERS, Group, Plan, Run, Scenario, Workload
+from gpuplanner.model.plan import LETTERS, Condition, Group, Plan, Run, Scenario, Workload
+
+# What a new group starts with: boards are sold with eight cards, a usual chassis with slots takes four.
+GPUS_ON_A_BOARD = 8
+GPUS_IN_SLOTS = 4
 
 # A rest of this length ends one undo step and begins the next.
 TYPING_PAUSE_MS = 2000
@@ -64,10 +68,10 @@ def refusal(error: ValidationError) -> Refusal:
         text = _("Whole numbers only.")
     elif kind == "finite_number":
         text = _("Not a number.")
-    elif kind == "value_error":
-        text = _("Two parts of the plan do not go together: {reason}.").format(
-            reason=context.get("error", detail["msg"])
-        )
+    elif kind == "unknown_workload":
+        text = _("Scenario {letter} runs “{workload}”, which is not a workload of the plan.").format(**context)
+    elif kind == "unknown_baseline":
+        text = _("The baseline {letter} is not a scenario of the plan.").format(**context)
     else:
         text = _("Not possible here.")
     made = Refusal(text)
@@ -158,7 +162,7 @@ class PlanDocument(QObject):
         self.seen: Any = None
         # What to write as `seen` for a plan; set by the window, which has the results.
         self.seen_of: Callable[[Plan], Any] | None = None
-        self._unknown: Any = None
+        self._unknown: tuple[Any, ...] = ()
         self._fingerprint: Fingerprint | None = None
         self._lock: QLockFile | None = None
         self._typing = 0
@@ -286,6 +290,22 @@ class PlanDocument(QObject):
             moved.append((self.workload_changed, self.workload))
         return moved
 
+    # --- the catalog as the plan sees it ----------------------------------------
+
+    def known(self) -> Any:
+        """The catalog with the plan's own records in front."""
+        return self.catalog.over(self.plan.entries)
+
+    def names(self, kind: str) -> list[str]:
+        """The names of a kind that are offered."""
+        return [name for name, entry in self.known().entries(kind).items() if not entry.unlisted]
+
+    def resolve(self, kind: str, text: str) -> str:
+        """The name of the entry that `text` means. Raises `LookupError`, whose text says what to choose from."""
+        from gpuplanner.catalog.query import resolve
+
+        return str(resolve(self.known(), kind, text).name)
+
     # --- scenarios, groups, workloads ------------------------------------------
 
     def free_letter(self) -> str | None:
@@ -341,9 +361,18 @@ class PlanDocument(QObject):
         return self.apply([(("baseline",), letter)], _("Make {letter} the baseline").format(letter=letter))
 
     def new_group(self, gpu: str | None, server: str | None) -> Group:
-        """A group of one server, as a catalog entry suggests it, that runs the workload shown."""
+        """A group of one server, as its catalog entries suggest it, that runs the workload shown."""
         runs = (Run(workload=self.workload),) if self.workload else ()
-        return Group(gpu=gpu or "", server=server or "", gpus_per_server=8 if gpu or server else 0, runs=runs)
+        entries = self.known()
+        chassis = entries.find("server", server) if server else None
+        if chassis is not None:
+            card = gpu or (chassis.gpu_options[0] if chassis.gpu_options else "")
+            return Group(server=chassis.name, gpu=card, gpus_per_server=chassis.gpus_per_server, runs=runs)
+        card = entries.find("gpu", gpu) if gpu else None
+        condition: Condition = "used" if card is not None and card.end_of_life else "new"
+        on_board = card is not None and card.form_factor.upper().startswith(("SXM", "OAM"))
+        count = 0 if not gpu else GPUS_ON_A_BOARD if on_board else GPUS_IN_SLOTS
+        return Group(gpu=gpu or "", gpus_per_server=count, condition=condition, runs=runs)
 
     def add_group(self, letter: str, gpu: str | None = None, server: str | None = None) -> str | None:
         """Add a group to a scenario."""
@@ -409,8 +438,6 @@ class PlanDocument(QObject):
             opened = plan_file.read(path)
         except plan_file.PlanFileError as error:
             return str(error)
-        except OSError as error:
-            return _("{file} cannot be read: {reason}.").format(file=path.name, reason=error.strerror or error)
         self._take(opened.plan, path, before, opened.seen, opened.unknown)
         for sentence in opened.notes:
             self.notice.emit(sentence)
@@ -439,7 +466,7 @@ class PlanDocument(QObject):
             return _("{file} was changed by another program since it was opened. Not saved.").format(file=target.name)
         seen = self.seen_of(self.plan) if self.seen_of is not None else self.seen
         try:
-            plan_file.write(target, self.plan, seen, self._unknown)
+            notes = plan_file.write(target, self.plan, seen, self._unknown)
         except OSError as error:
             return _("{file} cannot be written: {reason}.").format(file=target.name, reason=error.strerror or error)
         if target != self.path:
@@ -448,6 +475,8 @@ class PlanDocument(QObject):
         self._fingerprint = Fingerprint.of(target)
         self.undo_stack.setClean()
         self.file_changed.emit()
+        for sentence in notes:
+            self.notice.emit(sentence)
         return None
 
     def close(self) -> None:
@@ -466,7 +495,7 @@ class PlanDocument(QObject):
         path: FilePath | None,
         fingerprint: Fingerprint | None = None,
         seen: Any = None,
-        unknown: Any = None,
+        unknown: tuple[Any, ...] = (),
     ) -> None:
         self.end_typing()
         self.path, self.seen, self._unknown, self._fingerprint = path, seen, unknown, fingerprint

@@ -345,20 +345,21 @@ class DateField(_LineField):
 class NameField(_LineField):
     """Edits the name of a catalog entry, with a list of those that fit what is typed.
 
-    `names` gives the names to offer, `resolve(text)` the name that a text stands for: the name, a tuple of candidates
-    where several fit, or None. The plan changes when a name is chosen or typed in full.
+    `names` gives the names to offer; `resolve(text)` the name that a text stands for, or it raises `LookupError` with
+    the sentence to show. The plan changes when a name is chosen or typed in full.
     """
 
     def __init__(
         self,
         commit: Commit,
         names: Callable[[], Iterable[str]],
-        resolve: Callable[[str], str | Sequence[str] | None],
+        resolve: Callable[[str], str],
         blank: Any = _NOTHING,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(commit, blank, parent)
         self._names, self._resolve = names, resolve
+        self._why = ""
         self._model = QStringListModel(self)
         completer = QCompleter(self._model, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -378,18 +379,22 @@ class NameField(_LineField):
         self.setTextMargins(0, 0, 16, 0)
         self._filled = False
 
-    def read(self, text: str) -> str | None:
-        found = self._resolve(text)
-        return found if isinstance(found, str) else None
+    def read(self, text: str) -> Any:
+        try:
+            return self._resolve(text)
+        except LookupError as error:
+            self._why = str(error)
+            return None
 
     def write(self, value: Any) -> str:
         return str(value)
 
     def not_understood(self) -> str:
-        found = self._resolve(self.text().strip())
-        if found and not isinstance(found, str):
-            return _("Several fit: {names}.").format(names=", ".join(found[:4]))
-        return _("The catalog has no such entry.")
+        return self._why
+
+    def of_name(self, name: str) -> Any:
+        """The value that a name chosen from the list stands for."""
+        return name
 
     def _edited(self, text: str) -> None:
         self._fill()
@@ -413,8 +418,8 @@ class NameField(_LineField):
         self.completer().complete()
 
     def _chosen(self, name: str) -> None:
-        self._parsed = name
-        said = self._offer(name)
+        self._parsed = self.of_name(name)
+        said = self._offer(self._parsed)
         self.show_refusal(said)
         if said is None:
             self._leave()
