@@ -9,7 +9,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from gpuplanner.model.plan import FineTune, Plan, Serve, Train
+from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
 from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult, ServeResult, Status, TrainResult, exact
 
 Better = Literal["high", "low"] | None
@@ -27,6 +27,14 @@ class Cell(NamedTuple):
     status: Status = "unknown"
     best: bool = False
     second: Figure | None = None
+
+
+def scenario_name(scenario: Scenario) -> str:
+    """What a scenario is called: its own name, else its cards ("8× H100 SXM"), else its letter."""
+    if scenario.name:
+        return scenario.name
+    cards = [f"{group.gpus_per_server * group.servers}× {group.gpu}" for group in scenario.groups if group.gpu]
+    return " + ".join(cards) or scenario.letter
 
 
 class Row(NamedTuple):
@@ -149,7 +157,8 @@ def _headroom(groups: Sequence[ServeResult], demand_tokens_s: float) -> Figure:
     output = _sum(group.output_tokens_s for group in groups)
     if output.value is None or output.low is None or output.high is None:
         return output
-    return Figure(*(end / demand_tokens_s - 1 for end in output[:3]), output.basis)
+    value, low, high = (end / demand_tokens_s - 1 for end in (output.value, output.low, output.high))
+    return Figure(value, low, high, output.basis)
 
 
 def _energy_per_million(groups: Sequence[ServeResult]) -> Figure:
@@ -195,7 +204,7 @@ def _train_rows(plan: Plan, results: Results, workload: FineTune | Train) -> tup
 # --- rows that serving and training share ----------------------------------------------------------
 
 
-def _memory_row(results: Results, fullest: dict[str, ServeResult | TrainResult | None]) -> Row:
+def _memory_row(results: Results, fullest: Mapping[str, ServeResult | TrainResult | None]) -> Row:
     cells = []
     for letter, result in fullest.items():
         if result is None:
@@ -308,8 +317,10 @@ def _sum(figures: Iterable[Figure]) -> Figure:
 
 
 def _plus(one: Figure, other: Figure) -> Figure:
-    values = [(a or 0.0) + (b or 0.0) for a, b in zip(one[:3], other[:3], strict=True)]
-    return Figure(values[0], values[1], values[2], one.basis if one.basis == other.basis else "predicted")
+    value, low, high = (
+        (a or 0.0) + (b or 0.0) for a, b in ((one.value, other.value), (one.low, other.low), (one.high, other.high))
+    )
+    return Figure(value, low, high, one.basis if one.basis == other.basis else "predicted")
 
 
 def _times(figure: Figure, factor: float) -> Figure:
