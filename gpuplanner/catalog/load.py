@@ -34,6 +34,7 @@ FILES = {
     "assumption": ("assumptions", schema.Assumption),
     "statistic": ("statistics", schema.Statistic),
     "platform": ("platforms", schema.Gate),
+    "exception": ("exceptions", schema.Gate),
     "source": ("sources", schema.Source),
 }
 ENTRY_KINDS = ("gpu", "server", "cpu", "nic", "switch", "optic", "link", "llm", "runtime")
@@ -284,6 +285,11 @@ class Catalog:
     @cached_property
     def platforms(self) -> tuple[schema.Gate, ...]:
         return self._records("platform")
+
+    @cached_property
+    def exceptions(self) -> tuple[schema.Gate, ...]:
+        """Rules that the tables of runtimes and platforms do not hold: what broke when, and what needs a setting."""
+        return self._records("exception")
 
     @cached_property
     def ambiguous(self) -> Mapping[str, Ambiguity]:
