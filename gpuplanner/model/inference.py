@@ -313,3 +313,56 @@ def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
     efficiency = k.matrix * k.engine_matrix
     compute = efficiency * (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
     return np.clip(memory, 0.0, 1.0), np.clip(compute, 0.0, 1.0)
+
+
+class OpenLoop(NamedTuple):
+    """Requests that arrive at a rate, in one replica. ``overloaded`` where they come faster than they can be served."""
+
+    batching: Batching
+    requests_s: Columns
+    first_token_s: Columns
+    per_token_s: Columns
+    overloaded: np.ndarray
+
+
+_LITTLE_STEPS = 24
+
+
+def open_loop(case: Case, arrivals: Columns, squared_variation: float = 1.0) -> OpenLoop:
+    """Means of first token and time a token when `arrivals` requests a second reach a replica at random moments.
+
+    The number in flight follows from Little's law; where it would pass what the replica holds, the rate served is the replica's limit.
+
+    References
+    ----------
+    .. [1] Little, "A Proof for the Queuing Formula: L = lambda W", Operations Research 9, 1961.
+    """
+    most, _ = largest_batch(case, np.full(case.size, 1e5))
+    most = np.maximum(most, 1.0)
+    limit = continuous_batching(case, most)
+    capacity = limit.requests_s / case.run.dp
+    overloaded = arrivals >= capacity
+    batch = np.minimum(most, 1.0 + 0.0 * arrivals)
+    state = limit
+    first = per_token = np.zeros(case.size)
+    for _step in range(_LITTLE_STEPS):
+        state = continuous_batching(case, batch)
+        service = state.chunk.total / state.chunk.prompts / case.run.pp
+        busy = np.minimum(arrivals * service, 0.95)
+        wait = busy / (1.0 - busy) * service * (1.0 + squared_variation) / 2.0
+        first = first_token_loaded(case, state, np.zeros(case.size)) + wait
+        per_token = state.step.total / accepted_tokens(case) * (1.0 + busy / (1.0 - busy))
+        inside = arrivals * (first + case.run.output * per_token)
+        # Damped: time a token grows with the number in flight.
+        batch = 0.5 * batch + 0.5 * np.clip(inside, 0.05, most)
+    full_first = first_token_loaded(case, limit, np.zeros(case.size))
+    return OpenLoop(
+        Batching(*(
+            np.where(overloaded, full, now) if isinstance(full, np.ndarray) else type(full)(*(np.where(overloaded, a, b) for a, b in zip(full, now, strict=True)))
+            for full, now in zip(limit, state, strict=True)
+        )),
+        np.where(overloaded, capacity, arrivals),
+        np.where(overloaded, full_first, first),
+        np.where(overloaded, limit.per_token_s, per_token),
+        overloaded,
+    )  # fmt: skip

@@ -1,0 +1,239 @@
+"""`gpuplanner validate`: read files of measured rows, compatibility cases or worked cases, and score what each holds."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpuplanner.catalog.load import Catalog
+from gpuplanner.i18n import _
+from gpuplanner.model import calc
+from gpuplanner.validation import predict as predictions
+from gpuplanner.validation import score as scoring
+from gpuplanner.validation.compat import judge_cases
+
+MAX_FILE_BYTES = 64 * 2**20
+
+
+def run(paths: Sequence[Path], catalog: Catalog) -> dict[str, Any]:
+    """Read all files and score them by kind; keys of the kinds that were found are joined in one dict.
+
+    Measured rows give ``rows``, ``families``, ``pairs``; worked cases ``rows`` of computed keys; compatibility cases ``rows``, ``agree``,
+    ``dangerous``.
+
+    Raises
+    ------
+    ValueError
+        A file cannot be read; the text is "file: line n: reason".
+    """
+    measured: list[Mapping[str, Any]] = []
+    compat: list[Mapping[str, Any]] = []
+    worked: list[Mapping[str, Any]] = []
+    for path in paths:
+        for place, record in _records(Path(path)):
+            if "calc" in record or record.get("kind") in ("formula", "fact"):
+                worked.append(record)
+            elif "expected" in record and ("runtime" in record or "gpu" in record):
+                for key in ("id", "expected"):
+                    if key not in record:
+                        raise ValueError(f"{place}: " + _("the key “%(key)s” is missing") % {"key": key})
+                compat.append(record)
+            else:
+                measured.append(record)
+    result: dict[str, Any] = {"rows": []}
+    if worked:
+        result["rows"].extend(_compute_cases(worked))
+    if compat:
+        judged = judge_cases(catalog, compat)
+        result["rows"].extend(judged.pop("rows"))
+        result.update(judged)
+    if measured or not (worked or compat):
+        scored = scoring.score(measured, catalog)
+        result["rows"].extend(scored["rows"])
+        result["families"], result["pairs"] = scored["families"], scored["pairs"]
+    return result
+
+
+def _records(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    """The records of a file with the place of each, from one JSON list or one object a line."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ValueError(f"{path.name}: " + _("the file is too large"))
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ValueError(
+            f"{path.name}: " + _("the file cannot be read (%(reason)s)") % {"reason": error.strerror or str(error)}
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name}: " + _("the file is not UTF-8 text")) from error
+    if text.lstrip().startswith("["):
+        items = _parsed(text, path.name)
+        return [
+            (f"{path.name}: " + _("entry %(number)d") % {"number": n}, _record(item, path.name, n))
+            for n, item in enumerate(items, 1)
+        ]
+    found = []
+    # Only line feeds end a line: JSON texts may hold other separators.
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            place = f"{path.name}: " + _("line %(number)d") % {"number": number}
+            found.append((place, _record(_parsed(line, place), path.name, number)))
+    return found
+
+
+def _parsed(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else _("it is nested too deeply")
+        raise ValueError(f"{place}: " + _("this is not JSON (%(reason)s)") % {"reason": reason}) from error
+
+
+def _record(item: Any, file: str, number: int) -> Mapping[str, Any]:
+    if not isinstance(item, dict):
+        raise ValueError(
+            f"{file}: " + _("line %(number)d") % {"number": number} + ": " + _("a record in braces is expected")
+        )
+    return item
+
+
+# --- worked cases ----------------------------------------------------------------------------------------------------
+
+
+def _compute_cases(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for case in cases:
+        rows.extend(_compute_case(case))
+    return rows
+
+
+def _compute_case(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    row: dict[str, Any] = {
+        "id": case.get("id"),
+        "key": None,
+        "expected": None,
+        "computed": None,
+        "ok": None,
+        "skipped": None,
+    }
+    if case.get("kind") == "fact":
+        expected = case.get("expected")
+        key = next(iter(expected), None) if isinstance(expected, Mapping) else None
+        return [{**row, "key": key, "skipped": _("a fact, not a formula: it belongs in the catalog")}]
+    name, inputs, expected = case.get("calc"), case.get("inputs"), case.get("expected")
+    if not isinstance(name, str) or not isinstance(inputs, Mapping) or not isinstance(expected, Mapping):
+        return [{**row, "skipped": _("the case states no calculation, inputs and expected figures")}]
+    try:
+        computed = calc.compute(name, inputs)
+    except calc.CalcError as error:
+        return [{**row, "key": key, "expected": value, "skipped": str(error)} for key, value in expected.items()] or [
+            {**row, "skipped": str(error)}
+        ]
+    tolerance = case.get("tolerance")
+    return [
+        {
+            **row,
+            "key": key,
+            "expected": value,
+            "computed": computed.get(key),
+            "ok": _agrees(computed.get(key), value, tolerance),
+        }
+        for key, value in expected.items()
+    ]
+
+
+def _agrees(computed: Any, expected: Any, tolerance: Any) -> bool:
+    if isinstance(expected, bool) or isinstance(computed, bool):
+        return bool(computed) == bool(expected)
+    if not isinstance(expected, int | float) or not isinstance(computed, int | float):
+        return bool(computed == expected)
+    relative = absolute = 0.0
+    if isinstance(tolerance, Mapping):
+        relative, absolute = float(tolerance.get("rel") or 0.0), float(tolerance.get("abs") or 0.0)
+    # Whole numbers that went through floats differ in the last digits at most.
+    return math.isclose(computed, expected, rel_tol=max(relative, 1e-9), abs_tol=absolute)
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """A table of the result: families with their errors, pairs, and why rows were skipped."""
+    lines: list[str] = []
+    families = result.get("families") or {}
+    if families:
+        lines.append(_head())
+        lines.extend(_family_line(name, family) for name, family in families.items())
+    pairs = result.get("pairs") or {}
+    if pairs:
+        lines += ["", _("Two cards of one source at equal settings, measured gap above 20 %:")]
+        lines.extend(
+            _("%(family)s: order right %(right)d of %(pairs)d, ratio off by %(error).0f %% in the middle")
+            % {
+                "family": name,
+                "right": pair["order_right"],
+                "pairs": pair["pairs"],
+                "error": 100 * pair["ratio_error_median"],
+            }
+            for name, pair in pairs.items()
+        )
+    judged = [row for row in result["rows"] if "ok" in row]
+    if judged:
+        done = [row for row in judged if row["skipped"] is None]
+        right = sum(row["ok"] is True for row in done)
+        lines += ["", _("%(right)d of %(all)d cases agree.") % {"right": right, "all": len(done)}]
+        lines.extend(
+            _("%(case)s: %(key)s expected %(expected)s, computed %(computed)s")
+            % {
+                "case": row["id"],
+                "key": row.get("key") or row.get("reason") or "",
+                "expected": row["expected"],
+                "computed": row["computed"],
+            }
+            for row in done
+            if row["ok"] is not True
+        )
+        if result.get("dangerous"):
+            lines.append(_("%(count)d times we say it works and it failed.") % {"count": result["dangerous"]})
+    skipped = scoring.reasons(result["rows"])
+    if skipped:
+        lines += ["", _("Skipped:")]
+        lines.extend(f"{count:6d}  {reason}" for reason, count in skipped)
+    return "\n".join(lines)
+
+
+def _head() -> str:
+    names = (
+        _("rows"),
+        _("scored"),
+        _("answered"),
+        _("median error"),
+        _("9 of 10 within"),
+        _("bias"),
+        _("in 80 % band"),
+    )
+    return f"{_('family'):28s}" + "".join(f"{name:>16s}" for name in names)
+
+
+def _family_line(name: str, family: Mapping[str, Any]) -> str:
+    def share(key: str) -> str:
+        value = family[key]
+        return "–" if value is None else f"{100 * value:.0f} %"
+
+    cells = (
+        str(family["rows"]),
+        str(family["scorable"]),
+        share("answered"),
+        share("median_ape"),
+        share("p90_ape"),
+        share("bias"),
+        share("coverage_80"),
+    )
+    return f"{name:28s}" + "".join(f"{cell:>16s}" for cell in cells)
+
+
+def naive_medians(rows: Sequence[Mapping[str, Any]], catalog: Catalog) -> dict[str, float]:
+    """Median errors of rules of thumb on the same rows, by family."""
+    prepared = predictions.prepare(rows, catalog)
+    return scoring.naive_errors(prepared, predictions.predict(prepared, catalog.calibration))

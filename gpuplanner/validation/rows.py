@@ -1,0 +1,765 @@
+"""Measured rows → cases of the model: what a row states, and what is chosen where it is silent.
+
+A row becomes one entry of the column records of `model.case` or `model.training`, or one set of plain numbers for the families without
+columns. Nothing here computes a speed.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplanner.catalog.calibration import Calibration
+from gpuplanner.catalog.schema import Gpu, Llm
+from gpuplanner.i18n import _
+from gpuplanner.model import evidence, training
+from gpuplanner.model.case import (
+    KV_BYTES,
+    SINGLE_USER_ENGINES,
+    WEIGHT_FORMATS,
+    GpuColumns,
+    LlmColumns,
+    Setting,
+    bytes_per_weight,
+    compute_peak,
+    constants_index,
+    gpu_columns,
+    llm_columns,
+)  # fmt: skip
+from gpuplanner.model.evidence import Evidence
+from gpuplanner.model.parallelism import Split
+from gpuplanner.units import GIB
+from gpuplanner.validation.keys import Keys, Lookup, Unpredictable, serving_engine, weight_format
+
+# A program without a row of its own in the engine table widens the band at least so much.
+_UNKNOWN_PROGRAM = 1.25
+STATIC, CLOSED, SATURATED, OPEN = 0, 1, 2, 3
+
+_ASSUMED_TOKENS = 128.0
+_ASSUMED_PROMPT_MEASURED = 512.0
+_ASSUMED_SEQUENCE = 2048.0
+_LINK = {name: position for position, name in enumerate(GpuColumns._fields)}
+# Memory from which vLLM takes large prefill batches and many sequences by default.
+_LARGE_CARD_BYTES = 70 * GIB
+# What servers of a generation are sold with, bytes/s of network a GPU.
+_NETWORK_BY_ARCHITECTURE = {
+    "Hopper": 50e9,
+    "Blackwell data centre": 50e9,
+    "A100": 25e9,
+    "CDNA 3": 50e9,
+    "Gaudi": 37.5e9,
+    "Volta": 3.1e9,
+}
+_NETWORK_OTHERS = 1.6e9
+_MEMORY_SHARE_OF_A_PLAN = 0.6
+_WEIGHT_SHARE_OF_A_PLAN = 0.7
+
+
+class ServingRow(NamedTuple):
+    """One serving configuration and what its row asks about it."""
+
+    llm: np.ndarray
+    gpu: np.ndarray
+    run: tuple[float, ...]
+    index: np.ndarray
+    mode: int
+    amount: float
+    exact_batch: bool
+    rate: float
+    devices: float
+    replicas: float
+    cards: float
+    decode_only: bool
+    context: float
+    cap_w: float
+    host_bandwidth: float
+    sockets: float
+    setting: Setting
+    known_engine: bool
+    evidence: Evidence
+
+
+class TrainingRow(NamedTuple):
+    """One training configuration and what its row asks about it."""
+
+    llm: np.ndarray
+    gpu: np.ndarray
+    run: tuple[float, ...]
+    index: np.ndarray
+    cards: float
+    per_node: float
+    peak: float
+    tokens: float
+    cap_w: float
+    evidence: Evidence
+
+
+class CpuRow(NamedTuple):
+    """One model on a host processor."""
+
+    llm: np.ndarray
+    bytes_per_weight: tuple[float, float, float]
+    kv_bytes: float
+    bandwidth: float
+    sockets: float
+    cores: float
+    avx512: bool
+    tuned: bool
+    input: float
+    output: float
+
+
+class CollectiveRow(NamedTuple):
+    """One collective operation."""
+
+    message_bytes: float
+    ranks: float
+    nodes: float
+    link_bytes_s: float
+    node_bytes_s: float
+    operation: str
+    link_kind: str
+    multicast: bool
+    efa: bool
+
+
+class CapRow(NamedTuple):
+    """One card under a power cap."""
+
+    cap_w: float
+    reference_w: float
+    idle_w: float
+    memory_bound: bool
+
+
+class DrawRow(NamedTuple):
+    """The draw of a whole server or card whose work is not stated."""
+
+    gpu: np.ndarray
+    cards: float
+    load: str
+    cap_w: float
+    vendor: str
+
+
+def need(value: Any, key: str) -> Any:
+    """`value`, or a refusal that names the key which is not stated."""
+    if value is None:
+        raise Unpredictable(_("The row does not state “%(key)s”.") % {"key": key})
+    return value
+
+
+def _card(keys: Keys, lookup: Lookup) -> Gpu:
+    gpu: Gpu = lookup.entry("gpu", need(keys.text("gpu"), "gpu"))
+    return gpu
+
+
+def _model(keys: Keys, lookup: Lookup) -> Llm:
+    llm: Llm = lookup.entry("llm", need(keys.text("model"), "model"))
+    return llm
+
+
+def _columns(keys: Keys, gpu: Gpu, calibration: Calibration) -> np.ndarray:
+    """The card's columns with what the row says about memory size and links."""
+    columns = gpu_columns(gpu, calibration)
+    memory = keys.number("gpu_memory_gb", 0.1)
+    words = (keys.text("interconnect") or "").casefold()
+    changes: dict[str, float] = {}
+    if memory is not None:
+        changes["memory"] = columns[_LINK["memory"]] * memory * GIB / (gpu.memory_bytes.value / gpu.gpus_per_card)
+    bridged = gpu.link_domain == 2 and gpu.form_factor not in ("SXM", "OAM")
+    if (words.startswith("pcie") and "pairs" not in words) or (
+        bridged and "nvlink" not in words and "bridge" not in words
+    ):
+        changes["link"] = 0.0
+    cut = re.search(r"(\d+)\s*gb/s", words)
+    if cut and columns[_LINK["link"]] > 0:
+        # Published link rates count both directions.
+        changes["link"] = float(cut.group(1)) * 1e9 / 2
+    if not changes:
+        return columns
+    columns = columns.copy()
+    for name, value in changes.items():
+        columns[_LINK[name]] = value
+    return columns
+
+
+def network_per_gpu(text: str | None, per_node: float, architecture: str) -> float:
+    """Network bandwidth of one GPU in one direction, from the words of a row or by what such servers are sold with. [bytes/s]"""
+    usual = _NETWORK_BY_ARCHITECTURE.get(architecture, _NETWORK_OTHERS)
+    if not text:
+        return usual
+    words = text.casefold()
+    part = next((piece for piece in words.split(", ") if piece.startswith("compute")), words)
+    per_card = re.search(r"(\d+)\s*g\w*\s+per gpu", part)
+    if per_card:
+        return float(per_card.group(1)) / 8 * 1e9
+    per_server = re.search(r"(\d+)\s*g\w*\s+per node", part)
+    if per_server:
+        return float(per_server.group(1)) / 8 * 1e9 / per_node
+    many = re.search(r"(\d+)\s*x\s*.*?(\d{2,4})\s*g", part)
+    if many:
+        return float(many.group(1)) * float(many.group(2)) / 8 * 1e9 / per_node
+    if "gig ethernet" in part or "1gbe" in part:
+        return 0.125e9 / per_node
+    single = re.search(r"(\d+)\s*g(?:b|e|\b)", part)
+    if single:
+        return float(single.group(1)) / 8 * 1e9 / per_node
+    return usual
+
+
+def default_compute(weights: str, stated: str | None, columns: np.ndarray, server: bool) -> str:
+    """The type that matrix products run in: stated, else what the format and the card allow."""
+    card = GpuColumns(*columns)
+    word = weight_format(stated) if stated else weights
+    level = WEIGHT_FORMATS[word].share
+    if level == "native FP4" and server and np.isfinite(card.peak_fp4):
+        return "fp4"
+    if word == "fp8" and np.isfinite(card.peak_fp8):
+        return "fp8"
+    if word == "int8" and stated and np.isfinite(card.peak_int8):
+        return "int8"
+    if word == "fp32":
+        return "fp32"
+    return "bf16"
+
+
+def default_weights(llm: Llm) -> str:
+    """What a model is released in."""
+    word = (llm.native_dtype or "bf16").split()[0].casefold()
+    return {"mxfp4": "mxfp4", "fp8": "fp8"}.get(word, "bf16")
+
+
+def _lengths(keys: Keys, metric: str) -> tuple[float, float]:
+    prompt = _ASSUMED_PROMPT_MEASURED if metric in ("prefill_tokens_per_s", "ttft_s") else _ASSUMED_TOKENS
+    stated_in, stated_out = keys.number("input_tokens", 1.0), keys.number("output_tokens", 1.0)
+    return stated_in if stated_in is not None else prompt, stated_out if stated_out is not None else _ASSUMED_TOKENS
+
+
+class Layout(NamedTuple):
+    """How a model is spread: tensor, pipeline, data, expert and attention-data degree, over devices."""
+
+    tp: float
+    pp: float
+    dp: float
+    ep: float
+    attention_dp: float
+    devices: float
+
+
+def serving_layout(keys: Keys, gpu: Gpu, memory: float, weights: float, engine: str, one_replica: bool) -> Layout:
+    """The stated layout, else: single-user programs split layers, servers take the smallest tensor degree that holds the weights.
+
+    Where the row is about latency, or a stated batch, all cards form one replica.
+    """
+    stated = keys.record("parallel")
+    cards = keys.number("gpus", 1.0)
+    per_card = float(gpu.gpus_per_card)
+    tp, pp, dp = (stated.number(key, 1.0) for key in ("tp", "pp", "dp"))
+    ep = stated.number("ep", 1.0) or stated.number("moe_ep", 1.0) or 1.0
+    attention = stated.number("attention_dp", 1.0) or 1.0
+    if tp is None and pp is None and dp is None and attention == 1.0:
+        devices = (cards or 1.0) * per_card
+        if engine in SINGLE_USER_ENGINES or engine == "HF transformers":
+            return Layout(1.0, devices, 1.0, 1.0, 1.0, devices)
+        if one_replica:
+            return Layout(devices, 1.0, 1.0, 1.0, 1.0, devices)
+        wanted = 1.0
+        while wanted < devices and weights / wanted > _WEIGHT_SHARE_OF_A_PLAN * memory:
+            wanted *= 2.0
+        wanted = min(wanted, devices)
+        return Layout(wanted, 1.0, max(devices // wanted, 1.0), 1.0, 1.0, devices)
+    tp, pp = tp or 1.0, pp or 1.0
+    group = tp * pp * attention
+    if cards is not None and dp is None:
+        dp = max(cards // group, 1.0)
+    dp = dp or 1.0
+    if dp > 1 and ep > 1 and ep > tp:
+        # Experts spread over data ranks: attention is data parallel, the replica is all of them.
+        attention, dp = attention * dp, 1.0
+    if per_card > 1 and cards is not None and tp * pp * dp * attention == cards:
+        # One published "GPU" is a card of several devices.
+        tp *= per_card
+    return Layout(tp, pp, dp, ep, attention, tp * pp * dp * attention)
+
+
+def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> ServingRow:
+    """Read a row about inference on GPUs."""
+    gpu, llm = _card(keys, lookup), _model(keys, lookup)
+    metric = keys.text("metric") or ""
+    columns = _columns(keys, gpu, calibration)
+    card = GpuColumns(*columns)
+    if not np.isfinite(card.bandwidth):
+        raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
+    engine, runtime, known = serving_engine(keys, lookup)
+    single = engine in SINGLE_USER_ENGINES
+    stated_weights = keys.text("weights")
+    weights = weight_format(stated_weights) if stated_weights else default_weights(llm)
+    compute = default_compute(weights, keys.text("compute"), columns, not single)
+    architecture = calibration.architecture(gpu.architecture)
+    setting = Setting(architecture, gpu.vendor, engine, weights, compute, llm.moe is not None)
+    peak = compute_peak(columns, setting)
+    if not np.isfinite(peak):
+        raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
+    native_mxfp4 = "mxfp4" in (llm.native_dtype or "")
+    body, expert, rest = bytes_per_weight(weights, native_mxfp4)
+    shape = LlmColumns(*llm_columns(llm))
+    kv_word = keys.text("kv")
+    kv_bytes = _kv_bytes(kv_word)
+    prompt, answer = _lengths(keys, metric)
+
+    rate = keys.number("request_rate") or 0.0
+    batch, concurrency, mean_batch = (keys.number(key, 1.0) for key in ("batch", "concurrency", "mean_batch"))
+    task = keys.text("task")
+    if rate > 0:
+        mode, amount = OPEN, math.inf
+    elif batch is not None and concurrency is None:
+        mode, amount = STATIC, batch
+    elif concurrency is not None or mean_batch is not None:
+        amount = mean_batch if mean_batch is not None else float(concurrency or 1.0)
+        mode = CLOSED
+    elif single or metric in ("ttft_s", "tpot_s", "prefill_tokens_per_s") or keys.text("scope") == "per_user":
+        mode, amount = STATIC, 1.0
+    else:
+        mode, amount = SATURATED, math.inf
+    if mode == CLOSED and amount <= 1.0 and task == "inference":
+        mode = STATIC
+    bytes_of_weights = (
+        shape.nonexpert * body + shape.experts * shape.expert * expert + (shape.head + shape.embedding) * rest
+    )
+    layout = serving_layout(keys, gpu, card.memory, bytes_of_weights, engine, mode in (STATIC, CLOSED))
+
+    per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else 8.0)
+    fraction, of_free = _memory_fraction(keys, engine, runtime)
+    row = (
+        peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt, answer, 0.0,
+        _most_sequences(engine, card.memory, calibration), _batched_tokens(keys, engine, card.memory, shape, prompt + answer),
+        fraction, of_free, float(single or engine in ("HF transformers", "gpt-fast")), float(engine.startswith("vLLM")), per_node,
+        network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
+    )  # fmt: skip
+    context = keys.number("max_model_len", 1.0) or keys.number("seq_len", 1.0)
+    stated_context = (
+        context if context is not None else (prompt + answer if keys.has("input_tokens") else _ASSUMED_SEQUENCE)
+    )
+    return ServingRow(
+        llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None, rate,
+        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / gpu.gpus_per_card, single, stated_context,
+        keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
+        2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
+        serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer), per_node, calibration),
+    )  # fmt: skip
+
+
+def serving_evidence(
+    setting: Setting,
+    gpu: Gpu,
+    llm: Llm,
+    runtime: Any | None,
+    layout: Layout,
+    columns: np.ndarray,
+    known: bool,
+    context: float,
+    per_node: float,
+    calibration: Calibration,
+) -> Evidence:
+    """What widens the band of a serving row."""
+    split = Split(int(layout.tp), int(layout.pp), int(layout.dp), int(layout.ep), int(layout.attention_dp))
+    linked = columns[_LINK["link"]] > 0
+    found = evidence.serving(calibration, setting, gpu, llm, runtime, split, context, int(per_node), bool(linked))
+    return found if known else found._replace(power=max(found.power, _UNKNOWN_PROGRAM))
+
+
+def _kv_bytes(word: str | None) -> float:
+    if word is None:
+        return KV_BYTES["bf16"]
+    plain = word.casefold()
+    if plain in KV_BYTES:
+        return KV_BYTES[plain]
+    return WEIGHT_FORMATS[weight_format(word)].bits / 8
+
+
+def _memory_fraction(keys: Keys, engine: str, runtime: Any | None) -> tuple[float, float]:
+    """Share of the memory a program takes, and whether of what is free after loading."""
+    stated = keys.number("gpu_memory_utilization", 0.01)
+    of_free = float(engine.startswith("TensorRT") or engine == "LMDeploy")
+    if stated is not None and stated <= 1.0:
+        return stated, of_free
+    if engine in SINGLE_USER_ENGINES or engine in ("HF transformers", "gpt-fast", "TGI"):
+        return 1.0, 0.0
+    if engine == "vLLM 0.10 and later":
+        version = re.match(r"v?0\.(\d+)", keys.record("engine").text("version") or "")
+        # 0.92 from version 0.22 on.
+        return (0.92 if version and int(version.group(1)) >= 22 else 0.90), 0.0
+    if engine == "LMDeploy":
+        return 0.80, 1.0
+    return 0.90, of_free
+
+
+def _most_sequences(engine: str, memory: float, calibration: Calibration) -> float:
+    most = float(calibration.engines.get(engine, {}).get("max_sequences", 256))
+    return 256.0 if engine == "vLLM 0.10 and later" and memory < _LARGE_CARD_BYTES else most
+
+
+def _batched_tokens(keys: Keys, engine: str, memory: float, shape: LlmColumns, used: float) -> float:
+    """Tokens of the largest prefill a server makes room for."""
+    if engine == "vLLM before 0.6":
+        # These versions made room for one whole prompt of the longest context.
+        return keys.number("max_model_len", 1.0) or float(min(max(shape.max_context, used), 32768.0))
+    if engine.startswith("vLLM") and memory < _LARGE_CARD_BYTES:
+        return 2048.0
+    return 8192.0
+
+
+def _two_sockets(host: str | None) -> bool:
+    return bool(
+        host
+        and re.search(
+            r"\b(dual|two|2)\s*-?\s*(x|sockets?|×|epyc|xeon)|dual-socket|2s\b|2\s*x\s*(intel|amd|xeon|epyc)",
+            host.casefold(),
+        )
+    )
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+_FRAMEWORK_WORDS = (
+    ("megatron", "Megatron and NeMo"), ("nemo", "Megatron and NeMo"), ("foundry", "llm-foundry"), ("composer", "llm-foundry"),
+    ("fsdp", "FSDP"), ("titan", "FSDP"), ("torchtune", "FSDP"), ("deepspeed", "DeepSpeed"), ("peft", "HF Trainer and PEFT"),
+    ("trainer", "HF Trainer and PEFT"), ("axolotl", "HF Trainer and PEFT"), ("factory", "HF Trainer and PEFT"),
+    ("unsloth", "HF Trainer and PEFT"), ("transformers", "HF Trainer and PEFT"),
+)  # fmt: skip
+FRAMEWORKS = frozenset({"Megatron and NeMo", "llm-foundry", "FSDP", "DeepSpeed", "HF Trainer and PEFT", "other"})
+_SHARDED_BY_DEFAULT = frozenset({"FSDP", "llm-foundry", "DeepSpeed"})
+
+
+def framework_of(keys: Keys, lookup: Lookup) -> str:
+    """The row of the framework table for a row's program."""
+    engine = keys.record("engine")
+    era = engine.text("era")
+    if era in FRAMEWORKS:
+        return str(era)
+    runtime = lookup.runtime(engine.text("kind")) or lookup.runtime(engine.text("name"))
+    if runtime is not None and runtime.engine in FRAMEWORKS:
+        return str(runtime.engine)
+    for key in ("kind", "name"):
+        text = engine.text(key)
+        for word, framework in _FRAMEWORK_WORDS:
+            if text and word in text.casefold():
+                return framework
+    return "other"
+
+
+def _zero(word: str | None, framework: str, devices: float, method: str, fits_unsharded: bool) -> float:
+    text = (word or "").casefold()
+    if "shard-grad" in text or "zero2" in text or "zero-2" in text:
+        return 2.0
+    if "zero3" in text or "zero-3" in text or "fsdp" in text:
+        return 3.0
+    if "zero1" in text or "distributed-optimizer" in text or "zero-1" in text:
+        return 1.0
+    if "ddp" in text or devices <= 1:
+        return 0.0
+    if framework in _SHARDED_BY_DEFAULT:
+        return 3.0
+    if framework == "HF Trainer and PEFT":
+        return 0.0 if fits_unsharded else 3.0
+    return 1.0
+
+
+def _degrees(
+    keys: Keys, llm: Llm, gpu: Gpu, memory: float, params: float, per_param: float, framework: str, devices: float
+) -> Layout:
+    """Stated degrees, else data parallel for sharding frameworks, else the smallest tensor, then pipeline degree that fits."""
+    stated = keys.record("parallel")
+    context = keys.number("cp", 1.0) or stated.number("cp", 1.0) or 1.0
+    tp, pp, dp = (stated.number(key, 1.0) for key in ("tp", "pp", "dp"))
+    ep = stated.number("ep", 1.0) or 1.0
+    if tp is None and pp is None and dp is None:
+        tp, pp = 1.0, 1.0
+        if framework in ("Megatron and NeMo", "other") and keys.text("sharding") not in (
+            "fsdp-full",
+            "fsdp",
+            "zero3",
+            "ddp",
+            "zero2",
+        ):
+            room = _MEMORY_SHARE_OF_A_PLAN * memory / per_param
+            most = min(8.0, float(gpu.link_domain), devices)
+            while params / tp > room and tp * 2 <= most:
+                tp *= 2
+            while params / (tp * pp) > room and tp * pp * 2 <= devices and pp * 2 <= llm.layers:
+                pp *= 2
+        dp = max(devices // (tp * pp * context), 1.0)
+    tp, pp = tp or 1.0, pp or 1.0
+    if dp is None:
+        dp = max(devices // (tp * pp * context), 1.0)
+    return Layout(tp, pp, dp, min(ep, dp * context * tp), context, devices)
+
+
+def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> TrainingRow:
+    """Read a row about training or fine-tuning."""
+    gpu, llm = _card(keys, lookup), _model(keys, lookup)
+    columns = _columns(keys, gpu, calibration)
+    card = GpuColumns(*columns)
+    if not np.isfinite(card.bandwidth):
+        raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
+    architecture = calibration.architecture(gpu.architecture)
+    framework = framework_of(keys, lookup)
+    shape = LlmColumns(*llm_columns(llm))
+    method = (keys.text("method") or "full").casefold()
+    if method not in ("full", "lora", "qlora"):
+        raise Unpredictable(_("The method “%(word)s” is not known.") % {"word": method})
+    compute_word = keys.text("compute")
+    compute = "bf16"
+    if compute_word:
+        word = weight_format(compute_word)
+        level = WEIGHT_FORMATS[word].share
+        if word == "fp8" and np.isfinite(card.peak_fp8):
+            compute = "fp8"
+        elif level == "native FP4" and np.isfinite(card.peak_fp4):
+            compute = "fp4"
+        elif word == "fp32":
+            compute = "tf32" if np.isfinite(card.tf32) else "fp32"
+    peaks = {"fp8": card.peak_fp8, "fp4": card.peak_fp4, "tf32": card.tf32, "fp32": card.peak32}
+    dense = peaks.get(compute, card.peak16)
+    if not np.isfinite(dense):
+        raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
+    tokens = keys.number("train_tokens", 1.0) or math.nan
+    cards = keys.number("gpus", 1.0)
+    stated = keys.record("parallel")
+    if cards is None:
+        degrees = [stated.number(key, 1.0) or 1.0 for key in ("tp", "pp", "dp")]
+        product = math.prod(degrees) * (keys.number("cp", 1.0) or 1.0)
+        cards = product if product > 1 else (256.0 if shape.params < 15e9 else 1024.0) if np.isfinite(tokens) else 1.0
+    devices = cards * gpu.gpus_per_card
+    sequence = keys.number("seq_len", 1.0) or _ASSUMED_SEQUENCE
+
+    weight_bytes = 2.0
+    if method == "qlora":
+        weights = keys.text("weights")
+        level = WEIGHT_FORMATS[weight_format(weights)].bits if weights else 4.5
+        weight_bytes = level / 8 if level < 16 else 4.5 / 8
+    per_param = {"full": 6.0, "lora": 2.0, "qlora": weight_bytes}[method]
+    layout = _degrees(keys, llm, gpu, card.memory, shape.params, per_param, framework, devices)
+    tp, pp, dp, ep, context = layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp
+    resident = shape.params / (tp * pp) * {"full": 16.0, "lora": 2.0, "qlora": weight_bytes}[method]
+    sharding = keys.text("sharding")
+    zero = _zero(sharding, framework, devices, method, resident < 0.8 * card.memory)
+
+    micro, count, whole = (
+        keys.number("micro_batch", 1e-6),
+        keys.number("grad_accum", 1.0),
+        keys.number("global_batch", 1e-6),
+    )
+    if whole is None:
+        if micro is not None:
+            whole = micro * (count or (1.0 if pp == 1 else 4.0 * pp)) * dp
+        else:
+            whole = dp * max(1.0 if method != "full" else 8.0, 4.0 * pp if pp > 1 else 1.0)
+    local = max(whole / dp, 1e-6)
+    if micro is None:
+        micro = local / count if count else _micro_batch(local, sequence / context, pp)
+    micro = min(micro, max(local, 1e-6))
+
+    checkpointing = keys.either("activation_checkpointing")
+    recompute = _recompute(checkpointing, framework)
+    offload = float("offload" in (sharding or ""))
+    per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else min(8.0, cards))
+    per_node = min(per_node, cards) if cards < per_node else per_node
+    megatron = framework == "Megatron and NeMo"
+    run = (
+        dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp", 1.0) or 1.0, recompute, zero,
+        weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
+        _optimizer_bytes(framework, method, devices), 4.0 if megatron else 2.0, 1.0, 0.0, per_node * gpu.gpus_per_card,
+        network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
+    )  # fmt: skip
+    return TrainingRow(
+        llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration), cards, per_node,
+        dense, tokens, keys.number("power_limit_w", 1.0) or math.nan,
+        evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
+    )  # fmt: skip
+
+
+def _micro_batch(local: float, sequence: float, pp: float) -> float:
+    """A micro-batch of about 8,192 tokens that divides the local batch; one sequence where stages wait for each other."""
+    most = 1.0 if pp > 1 else max(1.0, 8192.0 / sequence)
+    size = min(local, 2.0 ** math.floor(math.log2(most)))
+    return max(size, min(local, 1.0))
+
+
+def _recompute(stated: bool | str | None, framework: str) -> float:
+    if isinstance(stated, str):
+        return training.RECOMPUTE_SELECTIVE if "sel" in stated.casefold() else training.RECOMPUTE_FULL
+    if stated is None:
+        # Scripts on the HF Trainer recompute unless they say otherwise.
+        return training.RECOMPUTE_FULL if framework == "HF Trainer and PEFT" else training.RECOMPUTE_NONE
+    return training.RECOMPUTE_FULL if stated else training.RECOMPUTE_NONE
+
+
+def _optimizer_bytes(framework: str, method: str, devices: float) -> float:
+    return training.OPTIMIZER_BYTES["adamw"]
+
+
+def _adapters(llm: Llm, method: str) -> float:
+    if method == "full":
+        return 0.0
+    width = llm.ffn_width or (llm.moe.expert_width if llm.moe else 0)
+    return training.adapter_parameters(
+        llm.hidden,
+        llm.kv_heads * llm.head_dim,
+        llm.heads * llm.head_dim,
+        width,
+        llm.layers,
+        16,
+        "all-linear",
+        llm.gated_ffn,
+    )
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def is_training(keys: Keys, lookup: Lookup) -> bool:
+    """Whether a row about memory, fit or power is about training."""
+    if keys.text("task") in ("training", "finetune"):
+        return True
+    if any(
+        keys.has(key)
+        for key in ("method", "global_batch", "micro_batch", "grad_accum", "train_tokens", "activation_checkpointing")
+    ):
+        return True
+    engine = keys.record("engine")
+    runtime = lookup.runtime(engine.text("kind"))
+    return bool(runtime is not None and runtime.use in ("training", "finetune")) or keys.text("workload") == "training"
+
+
+_TUNED_CPU = re.compile(r"ik_llama|ktransformers|ipex|amx|openvino", re.IGNORECASE)
+_AVX512 = re.compile(
+    r"epyc 9|ryzen (9|7|5) (7|9)\d{3}|ryzen ai|threadripper (pro )?7|platinum|gold|xeon (w|6|max)|xeon\(r\) (w|6)",
+    re.IGNORECASE,
+)
+# Cores of desktop processors that rows name without saying how many they have, by vendors' lists.
+_CORES = (
+    (r"79[57]0x|5950x|9950x", 16), (r"5900x|7900x|9900x|3900x", 12), (r"5800x|7700x|9700x", 8), (r"1[34]900", 24), (r"1[34]700", 20), (r"12900", 16),
+    (r"x99|e5-26", 14), (r"m[1-5] max", 12), (r"m[1-5] ultra", 24), (r"m[1-5] pro", 10), (r"\bm[1-5]\b", 8), (r"epyc|xeon|threadripper", 32),
+)  # fmt: skip
+
+
+def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
+    """Read a row about a host without a GPU."""
+    llm = _model(keys, lookup)
+    host = keys.text("host") or ""
+    metric = keys.text("metric") or ""
+    stated = keys.text("weights")
+    weights = weight_format(stated) if stated else default_weights(llm)
+    bandwidth = keys.number("host_memory_gbs", 0.1)
+    sockets = 2.0 if _two_sockets(host) else 1.0
+    cpu = _named_cpu(host, lookup)
+    if bandwidth is None and cpu is not None:
+        bandwidth = cpu.memory_bandwidth_bytes_s.value * sockets / 1e9
+    if metric != "prefill_tokens_per_s" and metric != "ttft_s":
+        need(bandwidth, "host_memory_gbs")
+    cores = float(cpu.cores * sockets) if cpu is not None else _cores(host, sockets)
+    engine = keys.record("engine")
+    tuned = any(_TUNED_CPU.search(engine.text(key) or "") for key in ("name", "kind"))
+    prompt, answer = _lengths(keys, metric)
+    avx512 = bool(cpu.avx512) if cpu is not None else bool(_AVX512.search(host))
+    return CpuRow(
+        llm_columns(llm), bytes_per_weight(weights, "mxfp4" in (llm.native_dtype or "")), _kv_bytes(keys.text("kv")),
+        (bandwidth or math.nan) * 1e9, sockets, cores, avx512, tuned, prompt, answer,
+    )  # fmt: skip
+
+
+def _named_cpu(host: str, lookup: Lookup) -> Any | None:
+    words = host.casefold()
+    return next((cpu for cpu in lookup.catalog.cpus.values() if cpu.name.casefold() in words), None)
+
+
+def _cores(host: str, sockets: float) -> float:
+    stated = re.search(r"(\d+)[\s-]*cores?", host.casefold())
+    if stated:
+        return float(stated.group(1))
+    return next(
+        (float(cores) * sockets for pattern, cores in _CORES if re.search(pattern, host.casefold())), 8.0 * sockets
+    )
+
+
+_NODE_NETWORK_DEFAULT = 8 * 50e9
+
+
+def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CollectiveRow:
+    """Read a row about a collective operation."""
+    gpu = _card(keys, lookup)
+    operation = (keys.text("collective") or "all_reduce").casefold()
+    ranks = need(keys.number("gpus", 1.0), "gpus")
+    if ranks < 2:
+        raise Unpredictable(_("A collective needs at least two GPUs."))
+    message = keys.number("message_bytes", 1.0) or 8.0 * GIB
+    columns = GpuColumns(*_columns(keys, gpu, calibration))
+    words = (keys.text("interconnect") or "").casefold()
+    nodes = keys.number("nodes", 1.0) or 1.0
+    if gpu.link_domain >= ranks and "mnnvl" in words:
+        nodes = 1.0
+    on_link = columns.link > 0 and not words.startswith("pcie")
+    architecture = calibration.architecture(gpu.architecture)
+    kind = {"A100": "nvlink_ampere", "Hopper": "nvlink_hopper", "Blackwell data centre": "nvlink_blackwell"}.get(
+        architecture, "nvlink_ampere"
+    )
+    network = keys.text("network")
+    per_node = ranks / nodes
+    node_bytes = network_per_gpu(network, per_node, architecture) * per_node
+    return CollectiveRow(
+        message, ranks, nodes, float(columns.link if on_link else columns.pcie), float(node_bytes), operation, kind if on_link else "pcie",
+        (keys.text("algorithm") or "").casefold() != "ring", "efa" in (network or "").casefold(),
+    )  # fmt: skip
+
+
+def cap_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CapRow:
+    """Read a row about speed under a power cap."""
+    gpu = _card(keys, lookup)
+    cap = need(keys.number("power_limit_w", 1.0), "power_limit_w")
+    tdp = gpu.board_power_w.value if gpu.board_power_w else None
+    reference = keys.number("power_limit_reference_w", 1.0) or tdp
+    idle = gpu.idle_power_w.value if gpu.idle_power_w else 0.1 * need(reference, "power_limit_reference_w")
+    phase = (keys.text("phase") or "serving").casefold()
+    return CapRow(cap, need(reference, "power_limit_reference_w"), idle, phase == "decode")
+
+
+def draw_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> DrawRow:
+    """Read a row about the draw of a server or card, with or without a stated load."""
+    gpu = _card(keys, lookup)
+    columns = _columns(keys, gpu, calibration)
+    load = (keys.text("load") or keys.text("workload") or "").casefold()
+    if keys.text("metric") == "power_w_server_idle":
+        load = "idle"
+    return DrawRow(
+        columns,
+        need(keys.number("gpus_per_node", 1.0) or keys.number("gpus", 1.0), "gpus"),
+        load,
+        keys.number("power_limit_w", 1.0) or math.nan,
+        gpu.vendor,
+    )
+
+
+def read(row: Mapping[str, Any], family: str, lookup: Lookup, calibration: Calibration) -> Any:
+    """The record of a row of this family. Raises `Unpredictable` with a sentence."""
+    keys = Keys(row)
+    if family in ("cpu_decode", "cpu_prefill"):
+        return cpu_row(keys, lookup, calibration)
+    if family == "collective":
+        return collective_row(keys, lookup, calibration)
+    if family == "power_cap_speed":
+        return cap_row(keys, lookup, calibration)
+    if family in ("training", "finetune", "gpu_hours"):
+        return training_row(keys, lookup, calibration)
+    if family == "server_draw" or (family in ("power_gpu", "power_server") and not keys.has("model")):
+        return draw_row(keys, lookup, calibration)
+    if family in ("fit", "peak_memory", "kv_capacity", "power_gpu", "power_server", "energy") and is_training(
+        keys, lookup
+    ):
+        return training_row(keys, lookup, calibration)
+    if family == "offload" and not keys.has("host_memory_gbs"):
+        raise Unpredictable(_("The speed of the host's memory (“host_memory_gbs”) is not stated."))
+    return serving_row(keys, lookup, calibration)
