@@ -66,6 +66,8 @@ def identity(kind: str, record: Any) -> Any:
         return record.id
     if kind == "assumption":
         return record.key, record.applies_to
+    if kind in ("platform", "exception"):
+        return record.kind, record.name
     return record.name
 
 

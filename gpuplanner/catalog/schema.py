@@ -33,10 +33,10 @@ class Record(BaseModel):
 
 
 class Fact(Record):
-    """One figure and where it comes from: ``source`` is a key of the catalog's sources."""
+    """One figure and where it comes from: ``source`` is a key of the catalog's sources, or "unverified"."""
 
     value: Amount
-    source: Key
+    source: Key = "unverified"
     mark: Mark = "primary"
 
 
