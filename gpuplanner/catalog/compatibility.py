@@ -651,6 +651,8 @@ def _extent(when: Mapping[str, Any], ask: _Ask) -> Literal["", "part", "all"]:
         return ""
     if when.get("moe") and not ("moe" in ask.words.split() or (ask.llm is not None and ask.llm.moe is not None)):
         return ""
+    if when.get("dense") and not (ask.llm is not None and ask.llm.moe is None):
+        return ""
     if "models" in when and not _named(ask.llm, when["models"]):
         return ""
     if "build" in when and not all(part.lower() in build for part in when["build"]):
@@ -1137,6 +1139,26 @@ def _kv(ask: _Ask) -> list[Verdict]:
     return []
 
 
+# Words of a feature and what a runtime's record says of it. Serving adapters is another matter than training them.
+_FEATURES = (
+    ("tensor parallel", "tensor_parallel"),
+    ("pipeline parallel", "pipeline_parallel"),
+    ("expert parallel", "expert_parallel"),
+    ("context parallel", "context_parallel"),
+    ("speculative", "speculative_decoding"),
+    ("prefix cach", "prefix_cache"),
+    ("lora", "lora_serving"),
+)
+
+
+def _features(ask: _Ask) -> list[Verdict]:
+    for word, name in _FEATURES:
+        serves = ask.runtime is not None and ask.runtime.use in ("serving", "desktop")
+        if word in ask.words and (name != "lora_serving" or serves) and getattr(ask.runtime, name) is False:
+            return [ask.found("fails", "feature pair", "feature_missing", way_out="other_runtime", feature=ask.feature)]
+    return []
+
+
 def _link(ask: _Ask) -> list[Verdict]:
     if ask.nodes > 1 and ask.runtime is not None and ask.runtime.multi_node is not True:
         if ask.runtime.multi_node is False:
@@ -1182,7 +1204,7 @@ _CHAIN: tuple[tuple[str, Callable[[_Ask], list[Verdict]]], ...] = (
     ("KV dtype", _kv),
     ("attention backend", _nothing),
     ("model architecture", _nothing),
-    ("feature pair", _nothing),
+    ("feature pair", _features),
     ("link", _link),
     ("maintenance", _maintenance),
 )

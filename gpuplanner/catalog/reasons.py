@@ -42,6 +42,7 @@ REASONS = {
     "v1_engine_needs_ampere": N_("The V1 engine of %(runtime)s did not run on cards before Ampere in this version."),
     "v0_engine_only": N_("Only the old V0 engine of %(runtime)s runs on the %(gpu)s in this version."),
     "unofficial": N_("%(runtime)s took the %(gpu)s (%(architecture)s) for a while without listing it."),
+    "needs_rocm_7": N_("%(runtime)s runs on the %(gpu)s (%(architecture)s) with ROCm 7.0.2 or newer only."),
     "card_not_yet": N_("%(runtime)s supports the %(gpu)s only in versions after %(until)s."),
     "hardware_survey_failed": N_("The ROCm engine of %(runtime)s did not recognise the %(gpu)s in this version."),
     "no_backend": N_("%(runtime)s has no back end for devices of %(maker)s."),
@@ -71,6 +72,7 @@ REASONS = {
     "marlin_needs_ampere": N_(
         "The Marlin kernel of %(runtime)s does not run on the %(gpu)s (compute capability %(architecture)s)."
     ),
+    "machete_needs_hopper": N_("The Machete kernel runs on Hopper only; the %(gpu)s is %(architecture)s."),
     "marlin_cuda_only": N_("The Marlin kernel runs on NVIDIA cards only."),
     "bitsandbytes_warp": N_(
         "bitsandbytes in %(runtime)s does not run on %(architecture)s, whose wavefront has 64 lanes."
@@ -101,6 +103,8 @@ REASONS = {
     "model_subset": N_(
         "%(runtime)s runs dense Qwen models only on devices of this family, and does not name the %(gpu)s."
     ),
+    "feature_missing": N_("%(runtime)s does not have what is asked: %(feature)s."),
+    "gains_nothing": N_("%(runtime)s is made for mixtures of experts; a dense model such as this gains nothing."),
     "feature_pair": N_("%(runtime)s cannot use these functions together: LoRA and speculative decoding."),
     "no_peer_to_peer": N_(
         "The driver of the %(gpu)s has no peer-to-peer access: traffic between the cards goes through host memory."

@@ -309,6 +309,17 @@ def test_sparse_attention_needs_hopper_and_reached_sm_120_at_0_24(catalog, answe
     assert answer(A100, VLLM, llm=catalog.llms["Llama-3.1-70B"], gpus=16) == "works"
 
 
+def test_a_kernel_of_one_architecture_runs_on_that_only(answer):
+    assert answer(H100, VLLM, weights="int4", scheme="machete") == "works"
+    assert answer(B200, VLLM, weights="int4", scheme="machete") == "fails"
+
+
+def test_tensorrt_llm_runs_on_gb10_as_a_beta_from_1_2(answer):
+    gpu = "GB10 (DGX Spark) 128GB"
+    assert answer(gpu, "TensorRT-LLM", version="1.2", weights="nvfp4") == "works with limits"
+    assert answer(gpu, "TensorRT-LLM", version="1.1", weights="nvfp4") == "fails"
+
+
 # --- AMD ---
 
 
@@ -416,6 +427,10 @@ def test_lora_and_speculative_decoding_exclude_each_other_in_vllm(answer):
     assert answer(H100, VLLM, weights="bf16", feature="LoRA with speculative decoding") == "fails"
 
 
+def test_a_function_that_the_runtime_lacks_fails(answer):
+    assert answer(RTX_4090, "Ollama", weights="q4_k_m", gpus=2, feature="tensor parallel") == "fails"
+
+
 # --- Dates ---
 
 
@@ -472,11 +487,28 @@ def test_every_exception_names_a_gate_a_reason_and_a_source(catalog):
 def test_every_sentence_can_be_filled(catalog):
     verdict = judge(catalog, catalog.gpus[H100], catalog.runtimes[VLLM])
     everything = verdict.numbers | dict.fromkeys(
-        ("needed", "builds", "toolkit", "driver", "maker", "status", "since", "until", "condition", "scheme"), "x"
+        (
+            "needed",
+            "builds",
+            "toolkit",
+            "driver",
+            "maker",
+            "status",
+            "since",
+            "until",
+            "condition",
+            "scheme",
+            "feature",
+        ),
+        "x",
     )
     for text in (*REASONS.values(), *WAYS_OUT.values()):
         assert re.search(r"%\(\w+\)(?![sd])", text) is None
         assert text % (everything | {"cuda": 13})
+
+
+def test_no_exception_is_left_out(catalog):
+    assert [problem for problem in catalog.problems if problem.file == "exceptions.json"] == []
 
 
 def test_a_verdict_reads_as_a_reason_and_a_way_out(catalog):
