@@ -93,6 +93,14 @@ class Editor:
         """The user has left the field: the next keystroke begins a new undo step."""
         self._document.end_typing()
 
+    def undo(self) -> None:
+        """Take the plan's last step back."""
+        self._document.undo()
+
+    def redo(self) -> None:
+        """Make the plan's last step again."""
+        self._document.redo()
+
 
 class _ChangePlan(QUndoCommand):
     """Swap one frozen plan for another; keystrokes in the same field merge."""

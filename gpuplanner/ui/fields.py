@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtCore import QObject, QRectF, QSize, QStringListModel, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStyle,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -171,7 +172,12 @@ class _LineField(QLineEdit):
             self._leave()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.matches(QKeySequence.StandardKey.Undo) or event.matches(QKeySequence.StandardKey.Redo):
+            # Undo and redo are the plan's, not the line's.
+            step = "undo" if event.matches(QKeySequence.StandardKey.Undo) else "redo"
+            getattr(self._commit, step, lambda: None)()
+            event.accept()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._leave()
             self.selectAll()
             event.accept()
@@ -186,15 +192,6 @@ class _LineField(QLineEdit):
         return (
             self._value is not _NOTHING and self._parsed is not _NOTHING and not self._same(self._parsed, self._value)
         )
-
-    def event(self, event: QEvent) -> bool:
-        # Undo and redo are the plan's, not the line's.
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            if control and event.key() in (Qt.Key.Key_Z, Qt.Key.Key_Y):
-                event.ignore()
-                return False
-        return super().event(event)
 
 
 def _mark(widget: QWidget, name: str, value: bool) -> None:
@@ -250,6 +247,14 @@ class NumberField(_LineField):
             return
         super().keyPressEvent(event)
 
+    def shown(self, value: float) -> float:
+        """The figure on the screen for a value of the plan."""
+        return parse.unit_scale(self.unit).shown(value)
+
+    def of_shown(self, shown: float) -> float:
+        """The value of the plan for a figure on the screen."""
+        return parse.unit_scale(self.unit).si(shown)
+
     def _nudge(self, direction: int, modifiers: Qt.KeyboardModifier) -> None:
         step = self._step
         if modifiers & Qt.KeyboardModifier.ShiftModifier:
@@ -257,10 +262,8 @@ class NumberField(_LineField):
         elif modifiers & Qt.KeyboardModifier.ControlModifier:
             step *= 1 if self._whole else 0.1
         start = self._value if isinstance(self._value, (int, float)) else 0
-        scale = parse.unit_scale(self.unit)
         # Decimal steps, so that 0.1 three times is 0.3 on the screen.
-        shown = round(scale.shown(start) + direction * step, 10)
-        value = scale.si(shown)
+        value = self.of_shown(round(self.shown(start) + direction * step, 10))
         if self._whole:
             value = round(value)
         said = self._offer(value)
@@ -294,8 +297,8 @@ class TextField(_LineField):
         return _("Not possible here.")
 
     def _edited(self, text: str) -> None:
-        self._parsed = text
-        self.show_refusal(self._offer(text))
+        self._parsed = self._blank if not text and self._blank is not _NOTHING else text
+        self.show_refusal(self._offer(self._parsed))
 
 
 class MoneyField(_LineField):
@@ -480,7 +483,7 @@ class ChoiceField(QComboBox):
         self.show_value(value)
 
     def show_blank(self, text: str) -> None:
-        """What "auto" comes to: the item reads "auto (text)"."""
+        """How the item "auto" reads: "auto (8)"."""
         if text != self._auto:
             self._auto = text
             self._show_auto_text()
@@ -500,7 +503,7 @@ class ChoiceField(QComboBox):
     def _show_auto_text(self) -> None:
         for index, (value, text) in enumerate(self._items):
             if value == "auto":
-                self.setItemText(index, auto_text(self._auto) if self._auto else _(text))
+                self.setItemText(index, self._auto or _(text))
 
     def _activated(self, index: int) -> None:
         done = getattr(self._commit, "done", None)
@@ -562,8 +565,7 @@ class FieldRow(QWidget):
         self.sentence.setProperty("tone", "fail")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.sentence.hide()
-        field.setMinimumWidth(width)
-        field.setMaximumWidth(width if unit_width else 16777215)
+        field.setFixedWidth(width)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(6)
@@ -599,6 +601,43 @@ class FieldRow(QWidget):
         self.label.setToolTip(hint or label)
         unit = self.unit.text()
         self.field.setAccessibleName(f"{label} [{unit}]" if unit else label)
+        if isinstance(self.field, ChoiceField):
+            self.field.retranslate()
+
+
+class Cell(QWidget):
+    """A field with its label above it, for rows of many fields. What is refused is told to the panel."""
+
+    refused = Signal(str)
+
+    def __init__(self, label: str, field: QWidget, width: int, unit: str = "", hint: str = "") -> None:
+        super().__init__()
+        self._texts = label, unit, hint
+        self.field = field
+        self.label = QLabel()
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setProperty("tone", "third")
+        self.label.setBuddy(field)
+        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setFixedWidth(width)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addWidget(self.label)
+        column.addWidget(field)
+        if hasattr(field, "refused"):
+            field.refused.connect(self.refused)
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        """Show the label in the language in force."""
+        from gpuplanner.ui.theme import font
+
+        label, unit, hint = (_(text) if text else "" for text in self._texts)
+        self.label.setFont(font(11))
+        self.label.setText(f"{label} ({unit})" if unit else label)
+        self.label.setToolTip(hint or self.label.text())
+        self.field.setAccessibleName(self.label.text())
         if isinstance(self.field, ChoiceField):
             self.field.retranslate()
 
@@ -653,6 +692,7 @@ def standard_margin(widget: QWidget) -> int:
 __all__ = [
     "FIELD",
     "Caption",
+    "Cell",
     "ChoiceField",
     "DateField",
     "FieldRow",

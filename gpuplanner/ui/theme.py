@@ -308,6 +308,9 @@ QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus {
 QPlainTextEdit:focus { padding: 0; }
 QLineEdit[warned="true"] { border: 2px solid @warn; padding: 0 7px; }
 QLineEdit[refused="true"] { border: 2px solid @fail; padding: 0 7px; }
+QLineEdit[flat="true"] { background: transparent; border-color: transparent; padding: 0 3px; }
+QLineEdit[flat="true"]:hover { border-color: @line2; }
+QLineEdit[flat="true"]:focus { border: 2px solid @accent; padding: 0 2px; background: @field; }
 QLineEdit:disabled, QComboBox:disabled { color: @faded; border-color: @line; background: @sunken; }
 QComboBox { padding-right: 20px; combobox-popup: 0; }
 QComboBox:focus { padding-right: 20px; }

@@ -241,7 +241,7 @@ class _Page(QWidget):
         self.fields: dict[str, Any] = {}
         self.rows: dict[str, FieldRow] = {}
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 4, 12, 12)
+        self._column.setContentsMargins(12, 4, 4, 12)
         self._column.setSpacing(0)
         self.title = self.row("name", N_("Name"), TextField(self.edit("name", N_("Name"))), wide=True)
 
@@ -339,7 +339,7 @@ class _ServePage(_Page):
         self.model_section()
         lowest = ChoiceField(self.edit("lowest_format", N_("Lowest weight format")), FORMATS)
         hint = N_("The lowest weight format that is good enough; the fastest at or above it is chosen.")
-        self.row("lowest_format", N_("Weights, at least"), lowest, wide=True, hint=hint)
+        self.row("lowest_format", N_("Lowest format"), lowest, wide=True, hint=hint)
 
         self.section(N_("Requests"))
         self.number("prompt_tokens", N_("Prompt, mean"), N_("tokens"), whole=True, step=100)
@@ -350,7 +350,7 @@ class _ServePage(_Page):
         self.number("answer_spread", N_("Answer spread"), "", spread, step=0.1)
         prefix = N_("Share of the prompt that many requests begin with alike, such as a long instruction.")
         self.quantity("shared_prefix_share", N_("Shared prefix"), "%", hint=prefix, step=5)
-        self.number("max_context_tokens", N_("Longest context"), N_("tokens"), whole=True, blank="auto", step=1000)
+        self.number("max_context_tokens", N_("Max context"), N_("tokens"), whole=True, blank="auto", step=1000)
 
         self.section(N_("Load"))
         self.load_kind = ChoiceField(self._set_load, [(kind, text) for kind, (text, _type) in LOADS.items()])
@@ -366,7 +366,7 @@ class _ServePage(_Page):
             self.loads[name] = kind, self.put(FieldRow(label, NumberField(commit), unit))
         mean = N_("The mean over the year as a share of the busiest hour; it sets energy and cost per token.")
         self.mean = self.quantity("mean_to_peak", N_("Mean / peak"), "%", hint=mean, step=5)
-        self.growth = self.quantity("growth_per_year", N_("Growth per year"), "%", step=5)
+        self.growth = self.quantity("growth_per_year", N_("Growth / year"), "%", step=5)
 
         self.section(N_("Targets"))
         self.quantity("first_token_s", N_("First token"), "s", N_("s"), blank=None, step=0.1)
@@ -423,7 +423,7 @@ class _LearnPage(_Page):
         self.row("start", N_("Start"), DateField(self.edit("start", N_("Start")), blank=None), wide=True)
         self.row("deadline", N_("Deadline"), DateField(self.edit("deadline", N_("Deadline")), blank=None), wide=True)
         hint = N_("How long it may take. A deadline on a day counts from the start.")
-        self.quantity("deadline_s", N_("Longest duration"), "days", N_("days"), hint=hint, blank=None)
+        self.quantity("deadline_s", N_("Time limit"), "days", N_("days"), hint=hint, blank=None)
         self.rule()
         self.section(N_("What this asks for"))
         self.work = self.put(_Derived(N_("Work in all"), "EFLOP"))
@@ -462,11 +462,12 @@ class _FineTunePage(_LearnPage):
             self.edit("adapter_targets", N_("Adapter targets")),
             (("attention", N_("attention")), ("all-linear", N_("all linear layers"))),
         )
-        self.row("adapter_targets", N_("Adapter targets"), targets, wide=True)
+        self.row("adapter_targets", N_("Adapters on"), targets, wide=True)
         self.section(N_("Data"))
-        self.number("tokens_per_epoch", N_("Tokens per epoch"), step=1e6)
+        tokens = NumberField(self.edit("tokens_per_epoch", N_("Tokens per epoch")), step=1e6)
+        self.row("tokens_per_epoch", N_("Tokens / epoch"), tokens, wide=True)
         self.number("epochs", N_("Epochs"))
-        self.number("sequence_tokens", N_("Sequence length"), N_("tokens"), whole=True, step=512)
+        self.number("sequence_tokens", N_("Sequence"), N_("tokens"), whole=True, step=512)
         hint = N_("Sequences per step, over all GPUs.")
         self.number("global_batch", N_("Global batch"), N_("seq."), hint, whole=True, blank="auto")
         self.packing = self.put(_Check(N_("Short texts are packed together"), self.edit("packing", N_("Packing"))))
@@ -484,8 +485,8 @@ class _TrainPage(_LearnPage):
         super().__init__(panel, "train")
         self.model_section()
         self.section(N_("Data"))
-        self.number("tokens", N_("Tokens"), step=1e9)
-        self.number("sequence_tokens", N_("Sequence length"), N_("tokens"), whole=True, step=512)
+        self.row("tokens", N_("Tokens"), NumberField(self.edit("tokens", N_("Tokens")), step=1e9), wide=True)
+        self.number("sequence_tokens", N_("Sequence"), N_("tokens"), whole=True, step=512)
         hint = N_("Sequences per step, over all GPUs.")
         self.number("global_batch", N_("Global batch"), N_("seq."), hint, whole=True, blank="auto")
         self.time_section()
