@@ -15,8 +15,13 @@ def resources() -> Path:
 
 
 def user_data() -> Path:
-    """Where the user's own catalog entries are kept. Not created here."""
+    """Where the user's own data are kept. Not created here."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False))
+
+
+def user_catalog() -> Path:
+    """Where the user's own catalog entries are kept. Not created here."""
+    return user_data() / "catalog"
 
 
 def user_config() -> Path:

@@ -171,6 +171,11 @@ def dump(plan: Plan, seen: Seen | None = None, unknown: Iterable[Unknown] = ()) 
     return _laid_out(_content(plan, seen, tuple(unknown))[0]) + "\n"
 
 
+def plan_schema() -> dict[str, Any]:
+    """The JSON Schema of a plan file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Envelope.model_json_schema()}
+
+
 def clean_text(text: str) -> str:
     """Text without characters that reorder or hide what is shown."""
     return _UNSHOWN.sub("", _SURROGATE.sub("\ufffd", text))

@@ -1,0 +1,1 @@
+"""Results for readers outside the window: data for scripts, text for people."""

@@ -1,0 +1,264 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuplanner import __main__ as command_line
+from gpuplanner import __version__, i18n, paths
+from gpuplanner.model.edit import replace
+from gpuplanner.storage import plan_file
+from tests.storage.plans import full_plan
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_the_user(tmp_path, monkeypatch):
+    """No catalog and no language of whoever runs the tests."""
+    monkeypatch.setattr(paths, "user_data", lambda: tmp_path / "data")
+    monkeypatch.setattr(command_line, "system_language", lambda: "en")
+    before = i18n.language()
+    yield
+    i18n.set_language(before)
+
+
+def run(*arguments: str) -> int:
+    try:
+        return command_line.main(arguments)
+    except SystemExit as exit:
+        return int(exit.code or 0)
+
+
+def data_of(capsys, *arguments: str):
+    assert run(*arguments, "--json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *arguments: str) -> str:
+    """The one line that a refusal is."""
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("gpuplanner: ")
+    assert captured.err.count("\n") == 1
+    return captured.err.strip()
+
+
+def in_a_process(*arguments: str, **options) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "LANG": "C", "LC_ALL": "C", **options.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "gpuplanner", *arguments],
+        capture_output=True,
+        env=environment,
+        cwd=ROOT,
+        timeout=60,
+        **options,
+    )
+
+
+# --- what needs no plan ------------------------------------------------------------
+
+
+def test_the_version_is_printed(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.strip() == f"GPU Planner {__version__}"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["calc", "--help"], ["catalog", "--help"]])
+def test_help_is_printed(capsys, arguments):
+    assert run(*arguments) == 0
+    assert "usage: gpuplanner" in capsys.readouterr().out
+
+
+def test_a_formula_is_computed_by_name(capsys):
+    # 10 kW are 34,121 BTU/h (3,412.142 a kW) and 2.843 tons (3.51685 kW each).
+    data = data_of(capsys, "calc", "heat_load", "heat_kw=10")
+    assert data["heat_btu_h"] == pytest.approx(34_121.42)
+    assert data["cooling_tons"] == pytest.approx(2.84345, abs=1e-4)
+
+
+def test_options_may_stand_anywhere_on_the_line(capsys):
+    assert (
+        run("--lang", "en", "calc", "--json", "air_temperature_rise", "heat_kw=10", "--lang=en", "airflow_cfm=1000")
+        == 0
+    )
+    assert "delta_t_k" in json.loads(capsys.readouterr().out)
+
+
+def test_the_calculations_are_listed(capsys):
+    names = [each["name"] for each in data_of(capsys, "calc", "--list")["calculations"]]
+    assert {"heat_load", "rail_fabric", "circuit_feeds"} <= set(names)
+    assert run("calc", "--list") == 0
+    assert "heat_load heat_kw → heat_btu_h cooling_tons" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["calc"],
+        ["calc", "nonsense"],
+        ["calc", "heat_load"],
+        ["calc", "heat_load", "heat_kw=ten"],
+        ["calc", "heat_load", "heat_kw=nan"],
+        ["calc", "heat_load", "heat_kw"],
+        ["calc", "heat_load", "heat_kw=1", "heat_kw=2"],
+        ["calc", "heat_load", "heat_kw=1", "colour=2"],
+        ["catalog", "show"],
+        ["catalog", "show", "gpu", "no such card"],
+        ["catalog", "show", "no such card"],
+        ["catalog", "list", "planets"],
+        ["catalog", "list", "gpu", "4090"],
+        ["catalog", "grow"],
+        ["catalog", "check", "gpu"],
+        ["evaluate"],
+        ["evaluate", "a", "b"],
+        ["evaluate", "missing.gpuplan"],
+        ["validate"],
+        ["validate", "missing.jsonl"],
+        ["missing.gpuplan"],
+        ["recommend", "x.gpuplan"],
+        ["--lang", "fr"],
+        ["--lang"],
+        ["--nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_one_line_and_exit_code_2(capsys, arguments):
+    refused(capsys, *arguments)
+
+
+def test_an_ambiguous_name_lists_the_candidates(capsys):
+    said = refused(capsys, "catalog", "show", "H100")
+    for name in ("H100 SXM 80GB", "H100 PCIe 80GB", "H100 NVL 94GB"):
+        assert name in said
+
+
+def test_an_entry_is_shown_with_its_sources(capsys):
+    data = data_of(capsys, "catalog", "show", "4090")
+    assert data["name"] == "GeForce RTX 4090 24GB"
+    bandwidth = next(figure for figure in data["figures"] if figure["key"] == "memory_bandwidth_bytes_s")
+    assert bandwidth["value"] == pytest.approx(1.008e12)
+    assert bandwidth["unit"] == "byte/s"
+    assert bandwidth["source"] in {source["id"] for source in data["sources"]} | {"unverified"}
+    assert run("catalog", "show", "gpu", "4090") == 0
+    assert "memory_bandwidth_bytes_s: 1008000000000" in capsys.readouterr().out
+
+
+def test_entries_are_listed_by_kind(capsys):
+    every = data_of(capsys, "catalog", "list")["entries"]
+    cpus = data_of(capsys, "catalog", "list", "cpus")["entries"]
+    assert {entry["kind"] for entry in cpus} == {"cpu"}
+    assert [entry for entry in every if entry["kind"] == "cpu"] == cpus
+
+
+def test_a_check_with_errors_exits_1(capsys, monkeypatch):
+    from gpuplanner.catalog import check
+
+    error = check.Issue("error", "Acme X1", "memory_bytes", "T8", "More visible than there is.", {"value": 3.0})
+    missing = error._replace(level="unverified", rule="source")
+    for issues, code in (([error, missing], 1), ([missing], 0), ([], 0)):
+        monkeypatch.setattr(check, "check", lambda _catalog, issues=issues: issues)
+        assert run("catalog", "check") == code
+        text = capsys.readouterr().out
+        assert all(f"Acme X1: memory_bytes: {issue.message}" in text for issue in issues)
+        assert run("catalog", "check", "--json") == code
+        data = json.loads(capsys.readouterr().out)
+        assert len(data["errors"]) == code
+        assert len(data["errors"]) + len(data["unverified"]) == len(issues)
+
+
+def test_the_schema_of_a_plan_file_takes_a_plan_file(capsys):
+    schema = data_of(capsys, "schema")
+    content = json.loads(plan_file.dump(full_plan()))
+    assert set(content) <= set(schema["properties"])
+    assert set(content["plan"]) == set(schema["$defs"]["Plan"]["properties"])
+
+
+def test_the_schema_of_the_results_is_printed(capsys):
+    assert run("schema", "--results") == 0
+    assert "scenarios" in json.loads(capsys.readouterr().out)["properties"]
+
+
+# --- plans that are refused ----------------------------------------------------------
+
+
+def test_a_damaged_plan_is_refused_with_file_line_and_reason(capsys, tmp_path):
+    path = tmp_path / "offer.gpuplan"
+    path.write_text(plan_file.dump(full_plan()).replace('"users": 200.0', '"users": -1'), encoding="utf-8")
+    said = refused(capsys, "evaluate", str(path), "--json")
+    assert said.startswith(f"gpuplanner: {path}: line ")
+    assert "workloads[0].load.users: The number must be at least 1" in said
+
+
+def test_an_ambiguous_card_in_a_plan_lists_the_candidates(capsys, tmp_path):
+    path = tmp_path / "offer.gpuplan"
+    plan_file.write(path, replace(full_plan(), ("scenarios", 0, "groups", 1, "gpu"), "H100"))
+    said = refused(capsys, "evaluate", str(path))
+    assert "scenarios[0].groups[1].gpu" in said
+    assert "H100 SXM 80GB" in said
+
+
+def test_a_folder_is_refused(capsys, tmp_path):
+    assert "This is a folder." in refused(capsys, "evaluate", str(tmp_path))
+    assert "This is a folder." in refused(capsys, "validate", str(tmp_path))
+
+
+def test_a_refusal_in_chinese_is_one_line_too(capsys):
+    refused(capsys, "--lang", "zh", "evaluate", "missing.gpuplan")
+
+
+def test_a_name_that_reorders_text_cannot_reorder_the_line(capsys):
+    assert "\u202e" not in refused(capsys, "evaluate", "a\u202eb\n.gpuplan")
+
+
+# --- as a process ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["calc", "heat_load", "heat_kw=10"],
+        ["catalog", "list"],
+        ["catalog", "show", "4090"],
+        ["schema", "--results"],
+        ["schema"],
+        ["evaluate", "missing"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_imports_qt(arguments):
+    code = (
+        "import sys; from gpuplanner.__main__ import main; main(sys.argv[1:]); "
+        "sys.exit(any(name.split('.')[0] in ('PySide6', 'shiboken6', 'pyqtgraph') for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_output_is_utf_8_also_where_the_console_is_not():
+    done = in_a_process("calc", "--list", env={"PYTHONIOENCODING": "cp1252"})
+    assert done.returncode == 0
+    assert "→" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise on Windows")
+def test_a_reader_that_has_seen_enough_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpuplanner", "catalog", "list", "--json"],
+            stdout=writer, stderr=subprocess.PIPE, cwd=ROOT, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_bad_input_leaves_no_traceback():
+    done = in_a_process("evaluate", "missing.gpuplan")
+    assert done.returncode == 2
+    assert done.stderr.decode().strip() == "gpuplanner: missing.gpuplan: There is no such file."
