@@ -1,0 +1,1 @@
+"""Charts of the comparison: plain values are collected first, and painted only when they have changed."""
