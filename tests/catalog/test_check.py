@@ -76,6 +76,7 @@ PLANTED = [
     ("T6", "H100 PCIe 80GB", {"pcie_one_way_bytes_s": 128e9}),
     ("T6", "Instinct MI300X 192GB", {"pair_one_way_bytes_s": None}),
     ("T6", "Instinct MI300X 192GB", {"link_one_way_bytes_s": 896e9}),
+    ("T6", "Instinct MI300X 192GB", {"pair_one_way_bytes_s": 448e9}),
     ("T7", "A100 PCIe 80GB", {"link_domain": 8}),
     ("T7", "GeForce RTX 4090 24GB", {"link_kind": "nvlink", "link_one_way_bytes_s": 450e9}),
     ("T8", "H100 SXM 80GB", {"memory_bytes": 80e9}),
@@ -127,6 +128,11 @@ def test_a_copied_row_is_found():
     assert "T11" in {issue.rule for issue in errors(CATALOG.over(Pins(gpus=(apu,))), "Instinct MI300A")}
 
 
+def test_a_short_name_is_told_by_form_factor_and_memory():
+    card = changed(CATALOG.gpus["H100 PCIe 80GB"], id="h", name="H100", aliases=(), memory_bandwidth_bytes_s=3.35e12)
+    assert "T3" in {issue.rule for issue in check_gpu(card)}
+
+
 @pytest.mark.parametrize("name", ["NVIDIA H100 80GB SXM5", "my H100-SXM 80 GB", "h100 sxm 80gb (test)"])
 def test_a_strangers_card_is_compared_under_another_spelling(name):
     card = changed(CATALOG.gpus["H100 SXM 80GB"], id="mine", name=name, aliases=(), memory_bandwidth_bytes_s=2.039e12)
@@ -174,6 +180,12 @@ def test_a_source_that_does_not_exist_is_unverified():
 LLM_FAULTS = [
     ("kv", "Llama-3.1-70B", {"kv_heads": 64}),
     ("params", "Llama-3.1-70B", {"kv_heads": 64, "attention__kind": "MHA"}),
+    # The total is counted again with the wrong heads: the published count still tells.
+    (
+        "params",
+        "Llama-3.1-70B",
+        {"kv_heads": 64, "attention__kind": "MHA", "params_total": 79.948e9, "params_active": 79.948e9},
+    ),
     ("kv", "Falcon-7B", {"kv_heads": 71}),
     ("kv", "DeepSeek-V3", {"kv_heads": 2}),
     ("kv", "DeepSeek-V3", {"attention__mla": None}),
