@@ -43,7 +43,7 @@ def _heading(plan: Plan, results: Results) -> str:
 
 def _scenarios(plan: Plan, results: Results) -> str:
     names = {scenario.letter: scenario_name(scenario) for scenario in plan.scenarios}
-    head = ["", _("Scenario"), _("Fits"), _("Fast enough"), _("Room"), _("Money"), _("Speed")]
+    head = ["", _("Scenario"), _("Fits"), _("Fast enough"), _("Room"), _("Budget"), _("Speed")]
     body = []
     for result in results.scenarios:
         checks = (result.fits, result.speed, result.room_check, result.money_check)
