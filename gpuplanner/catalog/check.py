@@ -756,30 +756,54 @@ def _against_checked(gpu: Gpu) -> Iterator[Issue]:
         )
         if value is None or _close(value, right, tolerance):
             continue
-        values: dict[str, float | str] = {"card": card.name, "value": value, "right": right, "ratio": value / right}
+        ratio = value / right
+        unit, scale = _shown(key)
+        rule, message = _mix_up(key, ratio)
+        shown: dict[str, float | str] = {
+            "card": card.name,
+            "value": value / scale,
+            "right": right / scale,
+            "unit": unit,
+        }
         sibling = next((s for s in siblings if key in s.figures and _close(value, s.figures[key], tolerance)), None)
         if sibling is not None and key != "memory_bytes":
-            values["sibling"] = sibling.name
-            yield _issue(
-                gpu.name, key, "T3", _("%(value).4g is the figure of %(sibling)s; %(card)s has %(right).4g."), **values
+            rule, message = (
+                "T3",
+                _("%(value).4g %(unit)s is the figure of %(sibling)s; %(card)s has %(right).4g %(unit)s."),
             )
-        elif key == "link_one_way_bytes_s" and _close(value / right, 2, 0.03):
-            message = _("%(value).4g counts both directions; one way %(card)s has %(right).4g.")
-            yield _issue(gpu.name, key, "T6", message, **values)
-        elif key.startswith("peak_flops.") and _close(value / right, 2, 0.03):
-            message = _("%(value).4g is twice the dense rate of %(card)s, %(right).4g: sparse, or another accumulator.")
-            yield _issue(gpu.name, key, "T1", message, **values)
-        elif key.startswith("peak_flops.") and value / right < 0.6:
-            message = _("%(value).4g is far below the matrix rate of %(card)s, %(right).4g: a vector rate?")
-            yield _issue(gpu.name, key, "T2", message, **values)
-        elif key == "memory_bytes":
-            yield _issue(gpu.name, key, "T8", _("%(value).6g bytes; %(card)s has %(right).6g."), **values)
-        else:
-            message = _(
-                "%(value).4g is not the figure that %(card)s was sold with, %(right).4g: "
-                "announced, rounded or mixed up."
-            )
-            yield _issue(gpu.name, key, "T9", message, **values)
+            shown["sibling"] = sibling.name
+        values: dict[str, float | str] = {"value": value, "right": right, "ratio": ratio, "card": card.name}
+        yield Issue("error", gpu.name, key, rule, message % shown, values)
+
+
+def _shown(key: str) -> tuple[str, float]:
+    """The unit in which people know a figure, and its size in SI."""
+    if key.startswith("peak_flops."):
+        return "TFLOPS", TERA
+    if key.endswith("_bytes_s"):
+        return "GB/s", 1e9
+    return ("GiB", float(GIB)) if key.endswith("_bytes") else ("W", 1.0)
+
+
+def _mix_up(key: str, ratio: float) -> tuple[str, str]:
+    """What a figure that is off by this factor was probably taken for: rule and message."""
+    if key == "memory_bytes":
+        return "T8", _("%(value).4g %(unit)s; %(card)s has %(right).4g %(unit)s.")
+    if key == "link_one_way_bytes_s" and _close(ratio, 2, 0.03):
+        return "T6", _("%(value).4g %(unit)s counts both directions; one way %(card)s has %(right).4g %(unit)s.")
+    if key.startswith("peak_flops.") and _close(ratio, 2, 0.03):
+        return "T1", _(
+            "%(value).4g %(unit)s is twice the dense rate of %(card)s, %(right).4g %(unit)s: "
+            "sparse, or with another accumulator."
+        )
+    if key.startswith("peak_flops.") and ratio < 0.6:
+        return "T2", _(
+            "%(value).4g %(unit)s is far below the matrix rate of %(card)s, %(right).4g %(unit)s: a vector rate?"
+        )
+    return "T9", _(
+        "%(value).4g %(unit)s is not the figure that %(card)s was sold with, %(right).4g %(unit)s: "
+        "announced, rounded or mixed up."
+    )
 
 
 def _stem(name: str) -> str:
@@ -803,14 +827,11 @@ def _export(gpu: Gpu, others: Mapping[str, Gpu]) -> Iterator[Issue]:
             for key in cuts:
                 mine, theirs = _figure(gpu, key), _figure(other, key)
                 if mine is not None and theirs is not None and mine > 0.97 * theirs:
-                    yield _issue(
-                        gpu.name,
-                        key,
-                        "T10",
-                        _("%(value).4g is the figure of %(parent)s; this card was cut for export."),
-                        value=mine,
-                        parent=other.name,
-                    )
+                    unit, scale = _shown(key)
+                    message = _("%(value).4g %(unit)s is the figure of %(parent)s; this card was cut for export.")
+                    shown = {"value": mine / scale, "unit": unit, "parent": other.name}
+                    values: dict[str, float | str] = {"value": mine, "parent": other.name, "parent_value": theirs}
+                    yield Issue("error", gpu.name, key, "T10", message % shown, values)
 
 
 def _copies(gpus: Iterable[Gpu]) -> list[Issue]:

@@ -17,6 +17,8 @@ from gpuplanner.catalog import schema
 
 # A user's file larger than this is not read: the shipped catalog as a whole has under 2 MB.
 MAX_FILE_BYTES = 10 * 2**20
+# Scenarios of one plan share their pinned records; a second plan may be open for comparison.
+_VIEWS = 4
 # So many problems are listed for one file; more help nobody.
 MAX_PROBLEMS = 100
 
@@ -204,17 +206,23 @@ class Catalog:
     """
 
     _shelves: tuple[Shelf, ...]
+    # A view has the catalog that it was made from, and the records in front of it.
+    _base: "Catalog | None"
     _pinned: Any
+    _views: "list[tuple[Any, Catalog]]"
 
-    def __init__(self, shelves: Iterable[Shelf], pinned: Any = None) -> None:
-        self.__dict__["_shelves"] = tuple(shelves)
-        self.__dict__["_pinned"] = pinned
+    def __init__(self, shelves: Iterable[Shelf], base: "Catalog | None" = None, pinned: Any = None) -> None:
+        self.__dict__.update(_shelves=tuple(shelves), _base=base, _pinned=pinned, _views=[])
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a catalog cannot be changed: {name}")
 
-    def _records(self, kind: str) -> tuple[Any, ...]:
-        """All records of a kind: later shelves and pinned ones replace earlier ones in their place."""
+    def _shares(self, kind: str) -> "Catalog | None":
+        """The catalog that has this part unchanged, None if it must be put together here."""
+        return None if getattr(self._pinned, FILES[kind][0], ()) else self._base
+
+    def _merged(self, kind: str) -> dict[Any, Any]:
+        """All records of a kind by identity: later shelves and pinned ones replace earlier ones in their place."""
         merged: dict[Any, Any] = {}
         for shelf in self._shelves:
             for record in shelf.records(kind):
@@ -226,10 +234,15 @@ class Catalog:
             merged = {key: price for key, price in merged.items() if price.entry not in names}
         for record in pinned:
             merged[identity(kind, record)] = record
-        return tuple(merged.values())
+        return merged
+
+    def _records(self, kind: str) -> tuple[Any, ...]:
+        shared = self._shares(kind)
+        return tuple(self._merged(kind).values()) if shared is None else getattr(shared, FILES[kind][0])
 
     def _by_name(self, kind: str) -> Mapping[str, Any]:
-        return MappingProxyType({identity(kind, record): record for record in self._records(kind)})
+        shared = self._shares(kind)
+        return MappingProxyType(self._merged(kind)) if shared is None else getattr(shared, FILES[kind][0])
 
     @cached_property
     def gpus(self) -> Mapping[str, schema.Gpu]:
@@ -296,17 +309,23 @@ class Catalog:
     @cached_property
     def ambiguous(self) -> Mapping[str, Ambiguity]:
         """Short names that fit several entries."""
+        if self._base is not None:
+            return self._base.ambiguous
         raw = json.loads((_shipped_folder() / "ambiguous.json").read_text(encoding="utf-8"))
         return MappingProxyType({name: Ambiguity(tuple(a["candidates"]), a["why"]) for name, a in raw.items()})
 
     @cached_property
     def date(self) -> str:
         """Year and month of the shipped catalog."""
+        if self._base is not None:
+            return self._base.date
         return str(json.loads((_shipped_folder() / "catalog.json").read_text(encoding="utf-8"))["date"])
 
     @cached_property
     def user_names(self) -> frozenset[str]:
         """Names of the entries that are the user's own."""
+        if self._base is not None:
+            return self._base.user_names
         return frozenset(
             record.name for shelf in self._shelves[1:] for kind in ENTRY_KINDS for record in shelf.records(kind)
         )
@@ -314,11 +333,15 @@ class Catalog:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What was left out and why. Reads every part."""
+        if self._base is not None:
+            return self._base.problems
         return tuple(problem for shelf in self._shelves for kind in FILES for problem in shelf.problems(kind))
 
     @cached_property
     def calibration(self) -> Any:
         """Constants and residuals of the speed model."""
+        if self._base is not None:
+            return self._base.calibration
         from gpuplanner.catalog.calibration import load_calibration
 
         return load_calibration(paths.resources() / "calibration")
@@ -326,6 +349,8 @@ class Catalog:
     @cached_property
     def measurements(self) -> Any:
         """The measured rows."""
+        if self._base is not None:
+            return self._base.measurements
         from gpuplanner.catalog.calibration import load_measurements
 
         return load_measurements(paths.resources() / "measurements")
@@ -353,29 +378,33 @@ class Catalog:
         return tuple(price for price in prices if condition is None or price.condition == condition)
 
     def over(self, entries: Any) -> "Catalog":
-        """This catalog with pinned records in front: tuples named as the properties here (`gpus`, `prices` …)."""
+        """This catalog with pinned records in front: tuples named as the properties here (`gpus`, `prices` …).
+
+        Parts that nothing is pinned of are shared, and the last views are kept: a plan is evaluated again and again
+        with the same pinned records. A view of a view has the new pinned records only.
+        """
+        base = self if self._base is None else self._base
+        for known, view in base._views:
+            if known is entries:
+                return view
         if all(not getattr(entries, stem, ()) for stem, _record in FILES.values()):
-            return self
-        view = Catalog(self._shelves, entries)
-        for kind, (stem, _record) in FILES.items():
-            # What the pinned records leave alone is shared with this catalog.
-            if not getattr(entries, stem, ()) and stem in self.__dict__:
-                view.__dict__[stem] = self.__dict__[stem]
-                if kind == "price" and "_price_index" in self.__dict__:
-                    view.__dict__["_price_index"] = self.__dict__["_price_index"]
-                if kind == "assumption" and "_assumption_index" in self.__dict__:
-                    view.__dict__["_assumption_index"] = self.__dict__["_assumption_index"]
-        for part in ("calibration", "measurements"):
-            if part in self.__dict__:
-                view.__dict__[part] = self.__dict__[part]
+            return base
+        view = Catalog(base._shelves, base, entries)
+        base._views[:] = [*base._views[-(_VIEWS - 1) :], (entries, view)]
         return view
 
     @cached_property
     def _assumption_index(self) -> dict[tuple[str, str], schema.Assumption]:
+        shared = self._shares("assumption")
+        if shared is not None:
+            return shared._assumption_index
         return {(a.key, a.applies_to): a for a in self.assumptions}
 
     @cached_property
     def _price_index(self) -> dict[str, tuple[schema.Price, ...]]:
+        shared = self._shares("price")
+        if shared is not None:
+            return shared._price_index
         index: dict[str, list[schema.Price]] = {}
         for price in self.prices:
             if price.entry is not None:

@@ -159,7 +159,13 @@ def test_pinned_records_win_and_the_catalog_stays_as_it_was():
     assert view.find("gpu", "Card of an older catalog") is gone
     assert CATALOG.find("gpu", "L4 24GB").board_power_w.value == 72
     assert CATALOG.find("gpu", "Card of an older catalog") is None
-    assert view.llms is CATALOG.llms
+    assert view.llms is CATALOG.llms and view.ambiguous is CATALOG.ambiguous
+
+
+def test_the_view_of_the_same_pinned_records_is_made_once():
+    pins = Pins(gpus=(CATALOG.gpus["L4 24GB"],))
+    assert CATALOG.over(pins) is CATALOG.over(pins)
+    assert CATALOG.over(pins).over(Pins(llms=(CATALOG.llms["Llama-2-7B"],))).gpus is CATALOG.gpus
 
 
 def test_where_a_plan_pins_prices_of_an_entry_no_others_count():
