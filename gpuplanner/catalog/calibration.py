@@ -5,7 +5,7 @@ it in the file. Nothing here computes a speed.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Calibration:
     architectures: tuple[tuple[str, str], ...]
     engines: dict[str, dict[str, Any]]
     bands: dict[str, Band]
+    # Cards of which rows took part in the calibration or its scoring.
+    cards_seen: frozenset[str] = frozenset()
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -67,6 +69,11 @@ class Calibration:
         """The row of the constants that speaks for a card's architecture ("Ampere (GA100)" → "A100"); "other" where none does."""
         return next((row for prefix, row in self.architectures if name.startswith(prefix)), "other")
 
+    def engine_seen(self, engine: str) -> bool:
+        """Whether measured rows moved any constant of this engine."""
+        names = ("layer time", "host time", "engine dram", "engine matrix")
+        return any(self.knows(name, engine) and bool(self.fitted_on[self.position(name, engine)]) for name in names)
+
     def band(self, family: str) -> Band:
         """The band of a family of figures.
 
@@ -79,9 +86,7 @@ class Calibration:
 
     def with_values(self, values: np.ndarray) -> "Calibration":
         """The same table with other values in force (used while fitting)."""
-        return Calibration(
-            self.id, self.names, values, self.priors, self.spreads, self.fitted_on, self.architectures, self.engines, self.bands
-        )
+        return replace(self, values=values)
 
 
 def load_calibration(folder: Path) -> Calibration:
@@ -104,6 +109,7 @@ def load_calibration(folder: Path) -> Calibration:
         architectures=tuple((prefix, row) for prefix, row in data["architectures"]),
         engines=data["engines"],
         bands={name: Band(**row) for name, row in data["bands"].items()},
+        cards_seen=frozenset(data.get("cards_seen", ())),
     )
 
 

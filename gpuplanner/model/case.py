@@ -209,24 +209,35 @@ class Case(NamedTuple):
 
 
 class IdentityCache:
-    """Remembers what was derived from a frozen record, by the record's identity: hashing a large record costs more than deriving."""
+    """Remembers what was derived from frozen records, by their identity: hashing a large record costs more than deriving from it.
+
+    Arguments that are text or numbers count by value, tuples by the identity of what they hold.
+    """
 
     def __init__(self, derive: Callable[..., T], limit: int = 4096) -> None:
         self._derive = derive
         self._limit = limit
         self._known: dict[tuple[Any, ...], tuple[tuple[Any, ...], T]] = {}
 
-    def __call__(self, *records: Any) -> T:
-        key = tuple(map(id, records))
+    def __call__(self, *arguments: Any) -> T:
+        key = tuple(map(_identity, arguments))
         found = self._known.get(key)
         if found is not None:
             return found[1]
         if len(self._known) >= self._limit:
             self._known.clear()
-        derived = self._derive(*records)
+        derived = self._derive(*arguments)
         # The records are kept with the result, so that an identity cannot be given to another record meanwhile.
-        self._known[key] = (records, derived)
+        self._known[key] = (arguments, derived)
         return derived
+
+
+def _identity(argument: Any) -> Any:
+    if argument is None or isinstance(argument, (str, int, float)):
+        return argument
+    if type(argument) is tuple:
+        return tuple(map(_identity, argument))
+    return ("id", id(argument))
 
 
 class Parameters(NamedTuple):

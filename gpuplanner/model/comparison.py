@@ -9,6 +9,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from gpuplanner.model import verdict
 from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
 from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult, ServeResult, Status, TrainResult, exact
 
@@ -69,23 +70,12 @@ def rows(plan: Plan, results: Results, workload_id: str) -> tuple[Row, ...]:
 
 
 def status_against(figure: Figure, target: float | None, better: Better) -> Status:
-    """What the band says of a target: met at the unfavourable end, only in the centre, missed, or not known.
-
-    Without a target there is nothing to judge, and the answer is "ok" for any known figure.
-    """
+    """The verdict of a figure on its target. Without one there is nothing to judge: "ok" for any known figure."""
     if figure.value is None:
         return "unknown"
     if target is None or better is None:
         return "ok"
-    unfavourable = figure.low if better == "high" else figure.high
-    if not _meets(figure.value, target, better):
-        return "fail"
-    return "ok" if unfavourable is None or _meets(unfavourable, target, better) else "warn"
-
-
-def _meets(value: float, target: float, better: Better) -> bool:
-    slack = abs(target) * _TIE
-    return value >= target - slack if better == "high" else value <= target + slack
+    return verdict.meets(figure, target, lower_is_better=better == "low")
 
 
 # --- serving -------------------------------------------------------------------------------------

@@ -21,9 +21,10 @@ _SEQUENCE_KERNEL_S = 10e-9
 _DECODE_ATTENTION_SHARE = 0.5
 _CACHE_DRAM_LIMIT = 0.95
 _NIC_LATENCY_S = 14e-6
-# PCIe paths get worse with every card that shares them: .45, .25, .15 of the link at 2, 4, 8 cards.
-_PCIE_DECAY = 0.79
-_NO_PEER_SHARE = 0.5
+# PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by 1/n^.79
+# where all traffic passes through the host's memory.
+_PCIE_DECAY, _PCIE_DECAY_NO_PEER = 0.3, 0.79
+_NO_PEER_SHARE = 0.8
 _GROUPED_ROWS = 16.0
 
 
@@ -90,11 +91,15 @@ def link(case: Case) -> tuple[Columns, Columns]:
     ranks = run.tp * run.attention_dp
     on_link = (gpu.link > 0) & (ranks <= gpu.link_domain)
     degree = np.maximum(ranks, 2.0)
-    pcie_share = k.share_pcie * (2.0 / degree) ** _PCIE_DECAY * np.where(gpu.peer_to_peer > 0, 1.0, _NO_PEER_SHARE)
+    peer = gpu.peer_to_peer > 0
+    decay = np.where(peer, _PCIE_DECAY, _PCIE_DECAY_NO_PEER)
+    pcie_share = k.share_pcie * (2.0 / degree) ** decay * np.where(peer, 1.0, _NO_PEER_SHARE)
     latency = np.where(on_link, k.latency_nvlink, k.latency_pcie)
     speed = np.where(on_link, k.share_nvlink * gpu.link, pcie_share * gpu.pcie)
     outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
-    return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, np.minimum(speed, run.network), speed)
+    # A ring over several servers leaves each of them once, over all its network cards.
+    between = np.minimum(speed, run.network * run.in_server)
+    return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, between, speed)
 
 
 def all_reduce(case: Case, size: Columns) -> Columns:
@@ -263,10 +268,14 @@ def continuous_batching(case: Case, batch: Columns) -> Batching:
 def largest_batch(case: Case, wanted: Columns, tokens: Columns | None = None) -> tuple[Columns, Columns]:
     """Sequences that really are in flight when `wanted` ask at once, and how many the cache holds.
 
-    A soft minimum of what is wanted, what the cache holds in steady state (sequences are at random progress) and the engine's limit.
+    A soft minimum of what is wanted, what the cache holds and the engine's limit. Engines that take a share of the free
+    memory (TensorRT-LLM) admit a request only when its whole answer has room; others fill the cache with sequences at
+    random progress.
     """
     memory = serving_memory(case)
-    resident = case.run.input + case.run.output / 2.0 if tokens is None else tokens
+    resident = tokens
+    if resident is None:
+        resident = case.run.input + case.run.output * np.where(case.run.fraction_of_free > 0, 1.0, 0.5)
     room = sequences_that_fit(case, memory, resident)
     limit = np.minimum(room, case.run.max_sequences)
     safe = np.maximum(limit, 1e-9)
@@ -325,13 +334,15 @@ class OpenLoop(NamedTuple):
     overloaded: np.ndarray
 
 
-_LITTLE_STEPS = 24
+_LITTLE_STEPS = 30
+_IDLE_SHARE_OF_FIRST_TOKEN_TIME = 0.3
 
 
-def open_loop(case: Case, arrivals: Columns, squared_variation: float = 1.0) -> OpenLoop:
+def open_loop(case: Case, arrivals: Columns, run_of_requests: float = np.inf, squared_variation: float = 1.0) -> OpenLoop:
     """Means of first token and time a token when `arrivals` requests a second reach a replica at random moments.
 
-    The number in flight follows from Little's law; where it would pass what the replica holds, the rate served is the replica's limit.
+    The number in flight follows from Little's law. Where requests come faster than they can be served, the rate served is
+    the replica's limit, and a run of `run_of_requests` requests piles up no more than half of what it leaves unserved.
 
     References
     ----------
@@ -339,30 +350,25 @@ def open_loop(case: Case, arrivals: Columns, squared_variation: float = 1.0) -> 
     """
     most, _ = largest_batch(case, np.full(case.size, 1e5))
     most = np.maximum(most, 1.0)
-    limit = continuous_batching(case, most)
-    capacity = limit.requests_s / case.run.dp
-    overloaded = arrivals >= capacity
-    batch = np.minimum(most, 1.0 + 0.0 * arrivals)
-    state = limit
-    first = per_token = np.zeros(case.size)
+    batch = np.ones(case.size)
     for _step in range(_LITTLE_STEPS):
         state = continuous_batching(case, batch)
         service = state.chunk.total / state.chunk.prompts / case.run.pp
         busy = np.minimum(arrivals * service, 0.95)
         wait = busy / (1.0 - busy) * service * (1.0 + squared_variation) / 2.0
-        first = first_token_loaded(case, state, np.zeros(case.size)) + wait
-        per_token = state.step.total / accepted_tokens(case) * (1.0 + busy / (1.0 - busy))
-        inside = arrivals * (first + case.run.output * per_token)
+        floor = case.llm.layers * case.k.floor_layer + case.llm.moe_layers * case.k.floor_expert
+        first = (
+            _IDLE_SHARE_OF_FIRST_TOKEN_TIME * case.k.first_token_time
+            + smooth_max(state.prefill_one_s, floor, 4.0)
+            + wait
+            + state.step.total / 2.0
+        )
+        per_token = state.step.total / accepted_tokens(case) * (1.0 + busy)
+        served = state.requests_s / case.run.dp
+        backlog = 0.5 * run_of_requests * np.maximum(1.0 - served / arrivals, 0.0) if np.isfinite(run_of_requests) else np.inf
+        inside = np.minimum(arrivals * (first + case.run.output * per_token), np.maximum(backlog, 1.0 + served * first))
         # Damped: time a token grows with the number in flight.
         batch = 0.5 * batch + 0.5 * np.clip(inside, 0.05, most)
-    full_first = first_token_loaded(case, limit, np.zeros(case.size))
-    return OpenLoop(
-        Batching(*(
-            np.where(overloaded, full, now) if isinstance(full, np.ndarray) else type(full)(*(np.where(overloaded, a, b) for a, b in zip(full, now, strict=True)))
-            for full, now in zip(limit, state, strict=True)
-        )),
-        np.where(overloaded, capacity, arrivals),
-        np.where(overloaded, full_first, first),
-        np.where(overloaded, limit.per_token_s, per_token),
-        overloaded,
-    )  # fmt: skip
+    served = state.requests_s / case.run.dp
+    overloaded = served < 0.98 * arrivals
+    return OpenLoop(state, np.minimum(served, arrivals), first, np.where(overloaded, state.per_token_s, per_token), overloaded)

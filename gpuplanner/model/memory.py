@@ -107,7 +107,14 @@ def sequences_that_fit(case: Case, memory: ServingMemory, tokens: Columns) -> Co
     return np.maximum(memory.budget, 0.0) / one * case.run.attention_dp
 
 
-def cache_tokens(case: Case, memory: ServingMemory) -> Columns:
-    """KV capacity of one replica in tokens, as engines report it (state of linear layers and windows at full length)."""
-    long = np.where(np.isfinite(case.llm.max_context), case.llm.max_context, 8192.0)
-    return sequences_that_fit(case, memory, long) * long
+def cache_tokens(case: Case, memory: ServingMemory, longest: Columns | None = None) -> Columns:
+    """KV capacity of one replica in tokens, as engines report it: how often a sequence of `longest` tokens fits, in tokens.
+
+    Without `longest` the model's longest context counts. Where every layer has a window, engines reserve full blocks and
+    report as if there were none.
+    """
+    long = np.where(np.isfinite(case.llm.max_context), case.llm.max_context, 8192.0) if longest is None else longest
+    plain = np.maximum(memory.budget, 0.0) * cache_shards(case) * case.run.pp * case.run.attention_dp
+    unwindowed = plain / np.maximum(case.llm.kv_window * case.run.kv_bytes, 1.0)
+    all_windowed = (case.llm.kv_full <= 0) & (case.llm.kv_window > 0)
+    return np.where(all_windowed, unwindowed, sequences_that_fit(case, memory, long) * long)

@@ -390,6 +390,20 @@ class Plan(Record):
         return self.scenarios[0].letter if self.scenarios else None
 
 
+# The software that `auto` looks at, in order of preference: the first that runs on the card. Pinned with a plan that leaves it open.
+SERVING_RUNTIMES = (
+    "vLLM (CUDA)", "vLLM ROCm", "vLLM-Ascend (plugin)", "vLLM-Gaudi (plugin)", "MLX-LM", "LMDeploy (TurboMind + PyTorch engines)",
+    "llama.cpp",
+)  # fmt: skip
+TRAINING_RUNTIMES = ("Megatron-LM / Megatron Core", "PyTorch FSDP / FSDP2", "MindSpeed (Core, LLM, MM, RL)", "DeepSpeed (training)")
+FINETUNE_RUNTIMES = ("HF Trainer + PEFT + Accelerate", "PyTorch FSDP / FSDP2", "MindSpeed (Core, LLM, MM, RL)")
+
+
+def runtime_order(kind: str) -> tuple[str, ...]:
+    """The software that `auto` looks at for a kind of workload."""
+    return {"serve": SERVING_RUNTIMES, "finetune": FINETUNE_RUNTIMES, "train": TRAINING_RUNTIMES}[kind]
+
+
 class Reference(NamedTuple):
     """A catalog entry that a plan refers to: the kind of entry and its name."""
 
@@ -405,6 +419,7 @@ def references(plan: Plan) -> tuple[Reference, ...]:
         if name and name != "auto":
             found[kind, name] = None
 
+    kinds = {workload.id: workload.kind for workload in plan.workloads}
     for workload in plan.workloads:
         for name in workload.llm:
             refer("llm", name)
@@ -414,7 +429,8 @@ def references(plan: Plan) -> tuple[Reference, ...]:
             refer("cpu", group.cpu)
             refer("gpu", group.gpu)
             for run in group.runs:
-                refer("runtime", run.runtime)
+                for name in runtime_order(kinds[run.workload]) if run.runtime == "auto" else (run.runtime,):
+                    refer("runtime", name)
                 refer("llm", run.llm)
     for owned in plan.wishes.owned:
         refer("gpu", owned.gpu)

@@ -123,6 +123,18 @@ class Curve(NamedTuple):
     per_token_s: tuple[float, ...]
 
 
+class FormatOption(NamedTuple):
+    """What another weight format would give on the same cards, with its own best split."""
+
+    weights: str
+    compute: str
+    fits: bool
+    output_tokens_s: float
+    output_tokens_s_limit: float
+    memory_share: float
+    weight_bytes: float
+
+
 class ServeResult(NamedTuple):
     """One group serving one workload. Rates are of the whole group."""
 
@@ -154,6 +166,7 @@ class ServeResult(NamedTuple):
     energy_j_per_token: Figure
     load_share: float
     curve: Curve | None
+    formats: tuple[FormatOption, ...] = ()
 
 
 class TrainResult(NamedTuple):

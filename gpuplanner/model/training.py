@@ -170,8 +170,12 @@ def params_per_gpu(case: TrainCase) -> Columns:
     """Parameters held by one GPU before sharding over data ranks: tensor, pipeline and expert split applied."""
     llm, run = case.llm, case.run
     dense = np.maximum(llm.params - _expert_params(llm), 0.0) / (run.tp * run.pp)
-    # Expert ranks hold whole experts; without expert parallelism tensor ranks split them.
-    return dense + _expert_params(llm) / (np.maximum(run.ep, 1.0) * run.tp * run.pp)
+    return dense + _expert_params(llm) / (_expert_ranks(run) * run.pp)
+
+
+def _expert_ranks(run: TrainColumns) -> Columns:
+    """Over how many ranks of a stage the experts are spread: expert ranks hold whole ones, else tensor ranks split them."""
+    return np.where(run.ep > 1, run.ep, run.tp)
 
 
 def activation_bytes(case: TrainCase) -> Columns:
@@ -242,7 +246,8 @@ def _tensor_link(case: TrainCase, ranks: Columns) -> Columns:
     peer = np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
     inside = np.where(on_link, k.link_nvlink * gpu.link, k.link_pcie * gpu.pcie * peer)
     outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
-    return np.where(outside, np.minimum(k.network * run.network, inside), inside)
+    # A ring over several servers leaves each of them once, over all its network cards.
+    return np.where(outside, np.minimum(k.network * run.network * run.in_server, inside), inside)
 
 
 def train_step(case: TrainCase) -> TrainStep:
@@ -258,7 +263,7 @@ def train_step(case: TrainCase) -> TrainStep:
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tokens = run.micro_batch * run.sequence / run.cp
     passes = np.where(run.full > 0, 3.0, 2.0) + (run.recompute >= RECOMPUTE_FULL)
-    width = np.where(llm.experts > 0, llm.expert_width, llm.ffn_active) / run.tp
+    width = np.where(llm.experts > 0, llm.expert_width / np.where(run.ep > 1, 1.0, run.tp), llm.ffn_active / run.tp)
     ramp = 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + 0.25 * _RAMP_WIDTH / np.maximum(tokens, 1.0)))
     efficiency = (
         k.matrix
@@ -283,9 +288,15 @@ def train_step(case: TrainCase) -> TrainStep:
     exchanges = 4.0 + 2.0 * (run.recompute >= RECOMPUTE_FULL)
     ring = 2.0 * (run.tp - 1.0) / run.tp * tokens * llm.hidden * 2.0 / _tensor_link(case, run.tp)
     tensor = np.where(run.tp > 1, (1.0 - k.hidden) * stage_layers * exchanges * (ring + _TENSOR_LATENCY_S), 0.0)
-    expert_speed = _tensor_link(case, run.ep * run.tp)
-    sent = tokens * np.maximum(llm.experts_per_token, 1.0) * llm.hidden * 2.0 / run.tp * (run.ep - 1.0) / run.ep
-    expert = np.where((run.ep > 1) & (llm.experts > 0), stage_experts * 4.0 * sent / expert_speed, 0.0)
+    used = np.maximum(llm.experts_per_token, 1.0)
+    domain = np.where(gpu.link_domain > _LINK_DOMAIN_OF_A_SERVER, gpu.link_domain, run.in_server)
+    near = np.where(gpu.link > 0, k.link_nvlink * gpu.link, k.link_pcie * gpu.pcie)
+    groups = np.maximum(run.ep / domain, 1.0)
+    # A token goes once to each other server that holds one of its experts, and from there over the link of the cards.
+    away = groups * (1.0 - (1.0 - 1.0 / groups) ** used) * (groups - 1.0) / groups
+    sent = tokens * llm.hidden * 2.0 / run.tp
+    exchange_time = sent * np.maximum(used * (run.ep - 1.0) / run.ep / near, away / (k.network * run.network))
+    expert = np.where((run.ep > 1) & (llm.experts > 0), stage_experts * 4.0 * exchange_time, 0.0)
     ring_keys = stage_layers * 3.0 * 2.0 * tokens * 2.0 * llm.kv_width / _tensor_link(case, run.tp * run.cp)
     context = np.where(run.cp > 1, np.maximum(ring_keys - attention, 0.0), 0.0)
 
@@ -299,13 +310,15 @@ def train_step(case: TrainCase) -> TrainStep:
     held = params_per_gpu(case)
     trained = np.where(run.full > 0, held, run.adapter_params / (run.tp * run.pp))
     ranks = run.dp * run.cp
-    gather = np.where(run.zero >= 3, 2.0 * held * run.weight_bytes * (2.0 * count + 1.0) / (3.0 * count) * count * 1.5, 0.0)
+    # Weights are gathered for the forward and again for the backward pass of each micro-batch; gradients go out once.
+    gather = np.where(run.zero >= 3, 2.0 * held * run.weight_bytes * count, 0.0)
     reduce = np.where(run.zero >= 3, trained * 2.0, 2.0 * trained * run.gradient_bytes)
     moved = (gather + reduce) * (ranks - 1.0) / ranks
-    domain = np.where(gpu.link_domain > _LINK_DOMAIN_OF_A_SERVER, gpu.link_domain, run.in_server)
     pcie = k.link_pcie * gpu.pcie * np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
     inside = np.where((gpu.link > 0) & (np.minimum(run.n_gpus, run.in_server) <= gpu.link_domain), k.link_nvlink * gpu.link, pcie)
-    speed = np.where(run.n_gpus > domain, k.network * run.network, inside)
+    # Data ranks of one server share a ring that leaves it once: each of their network cards carries a part.
+    rings = np.clip(run.in_server / run.tp, 1.0, ranks)
+    speed = np.where(run.n_gpus > domain, np.minimum(k.network * run.network * rings, inside), inside)
     exchange = np.where(ranks > 1, moved / np.maximum(speed, 1.0), 0.0)
     soft = 0.05 * compute
     exposed = soft * np.logaddexp(0.0, (exchange - k.overlap * compute) / soft) + 0.1 * exchange

@@ -1,0 +1,227 @@
+"""What a buyer should know about a plan: plain facts with keys and numbers; `i18n.facts` has the words."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplanner.catalog.load import Catalog
+from gpuplanner.catalog.schema import Gpu
+from gpuplanner.model import cost, evidence, hardware, serving
+from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
+from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult
+
+_LEVEL = {"fail": "stop", "warn": "check", "unknown": "check", "ok": "note"}
+_ORDER = {"stop": 0, "check": 1, "note": 2}
+_OLD_PRICE_MONTHS = 12
+_TRADE_CLAIM = 3.5
+_SLOW_ENGINE = "HF transformers"
+_SLOW_RATIO = 1.5
+# Peaks that agree this closely come from the same chip.
+_SAME_CHIP = 0.02
+
+
+class Computed(NamedTuple):
+    """A scenario's result with what only findings and ratios need."""
+
+    result: ScenarioResult
+    hardwares: tuple[hardware.Hardware, ...]
+    evidences: dict[tuple[int, str], evidence.Evidence]
+    # How much faster 16 bit would be, by group, where a run computes in 32 bit.
+    fp32_ratios: dict[int, float]
+    refused: tuple[tuple[int, Check], ...]
+    speed_reasons: tuple[Check, ...]
+    room_reasons: tuple[Check, ...]
+
+
+def of_plan(plan: Plan, computed: Sequence[Computed], catalog: Catalog) -> tuple[Finding, ...]:
+    """Every finding, the gravest first, in the order of the scenarios."""
+    found: list[Finding] = []
+    for one in computed:
+        scenario = next(scenario for scenario in plan.scenarios if scenario.letter == one.result.letter)
+        found.extend(_of_scenario(plan, scenario, one, catalog))
+    found.extend(_trade_ratios(plan, computed))
+    unique = {(finding.key, finding.scenario, finding.group, finding.workload): finding for finding in found}
+    return tuple(sorted(unique.values(), key=lambda finding: _ORDER[finding.level]))
+
+
+def _from(check: Check, letter: str, group: int | None = None, workload: str = "") -> Finding:
+    return Finding(_LEVEL[check.status], check.key, letter, group, workload, check.numbers)
+
+
+def _of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog) -> list[Finding]:
+    letter, result = scenario.letter, one.result
+    found = [_from(check, letter, group) for group, check in one.refused]
+    for run in (*result.serve, *result.train):
+        if run.refusal.status != "ok" and run.refusal.key:
+            found.append(_from(run.refusal, letter, run.group, run.workload))
+        if run.choice is not None and run.fits.status in ("warn", "fail"):
+            key = "exceeds_memory" if run.fits.status == "fail" else run.fits.key
+            found.append(_from(run.fits._replace(key=key), letter, run.group, run.workload))
+    for check in one.speed_reasons:
+        if check.status in ("warn", "fail") and check.key not in ("does_not_fit",) and not any(f.key == check.key for f in found):
+            found.append(_from(check, letter))
+    found.extend(_from(check, letter) for check in one.room_reasons)
+    money = result.money_check
+    if money.status in ("warn", "fail"):
+        key = "exceeds_budget" if money.key == "budget_over" else money.key
+        found.append(_from(money._replace(key=key), letter))
+    for i, group in enumerate(scenario.groups):
+        found.extend(_of_group(plan, scenario, i, group, one, catalog))
+    for run in result.serve:
+        found.extend(_of_serving(plan, scenario, run, one, catalog))
+    for run in result.train:
+        ratio = one.fp32_ratios.get(run.group)
+        if ratio is not None and ratio > 1.2:
+            found.append(Finding("check", "fp32_waste", letter, run.group, run.workload, {"speed_ratio": ratio}))
+    for (index, workload), seen in one.evidences.items():
+        for reason in seen.outside:
+            if reason == "architecture":
+                found.append(Finding("note", "not_validated", letter, index, workload, {"what": scenario.groups[index].gpu}))
+            elif reason == "long_context":
+                found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
+    return found
+
+
+def _of_group(plan: Plan, scenario: Scenario, index: int, group: Group, one: Computed, catalog: Catalog) -> list[Finding]:
+    letter, hard = scenario.letter, one.hardwares[index]
+    found: list[Finding] = []
+    gpu = hard.gpu
+    if gpu is None:
+        return found
+    price, date, how = cost.server_price(group, hard, plan.country, catalog, cost.Exchange(plan, catalog))
+    if group.condition != "owned":
+        if price.value is None:
+            found.append(Finding("check", "price_unknown", letter, index, "", {"entry": gpu.name}))
+        elif price.basis == "assumed":
+            found.append(Finding("note", "price_assumed", letter, index, "", {"entry": gpu.name}))
+        elif how == "market" and date:
+            age = cost.months(catalog.date) - cost.months(date)
+            if age >= _OLD_PRICE_MONTHS:
+                found.append(Finding("note", "price_old", letter, index, "", {"months": age}))
+    if group.condition == "new" and gpu.end_of_life and how != "market" and how != "quote":
+        found.append(Finding("check", "end_of_life_new", letter, index, "", {"gpu": gpu.name}))
+    if group.condition == "used":
+        name = "GeForce, ex-mining or 24/7 used" if gpu.name.startswith("GeForce") else "data-center card, used, tested"
+        rate = catalog.assumption("annual_failure_rate", name).value
+        spares = int(np.ceil(group.gpus_per_server * group.servers * (1.0 - (1.0 - rate) ** plan.economics.term_years)))
+        found.append(Finding("note", "used_no_warranty", letter, index, "", {"spares": spares}))
+    parent = uncut_parent(gpu, catalog)
+    if parent is not None and parent.link_one_way_bytes_s is not None and gpu.link_one_way_bytes_s is not None:
+        numbers: dict[str, float | str] = {
+            "gpu": gpu.name, "parent": parent.name, "link": gpu.link_one_way_bytes_s.value, "parent_link": parent.link_one_way_bytes_s.value,
+        }  # fmt: skip
+        found.append(Finding("note", "export_cut_link", letter, index, "", numbers))
+    ranks = [run.choice.tp for run in (*one.result.serve, *one.result.train) if run.group == index and run.choice is not None]
+    if hard.devices_per_server > 1 and gpu.link_kind == "none" and gpu.form_factor != "SoC":
+        found.append(Finding("note", "no_nvlink", letter, index, "", {"gpu": gpu.name}))
+    if ranks and max(ranks) > 2 and (hard.link_one_way == 0 or max(ranks) > hard.link_domain):
+        found.append(Finding("check", "pcie_tensor_parallel", letter, index, "", {"tp": max(ranks)}))
+    run = group.runs[0] if group.runs else None
+    if run is not None and (run.pruning_kept < 1.0 or run.pruning_2_4) and not (run.pruning_2_4 and _sparse(gpu)):
+        found.append(Finding("note", "pruning_no_gain", letter, index, run.workload, {"gpu": gpu.name}))
+    return found
+
+
+def _sparse(gpu: Gpu) -> bool:
+    return gpu.vendor == "NVIDIA" and bool(gpu.compute_capability) and float(gpu.compute_capability or 0) >= 8.0
+
+
+def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
+    """The card with the same chip, form and matrix rate but a faster link: what an export variant was cut from."""
+    if gpu.link_one_way_bytes_s is None or "bf16" not in gpu.peak_flops:
+        return None
+    rate, link = gpu.peak_flops["bf16"].value, gpu.link_one_way_bytes_s.value
+    for other in catalog.gpus.values():
+        if other.architecture != gpu.architecture or other.form_factor != gpu.form_factor or "bf16" not in other.peak_flops:
+            continue
+        same = abs(other.peak_flops["bf16"].value / rate - 1.0) < _SAME_CHIP and other.memory_bytes.value == gpu.memory_bytes.value
+        if same and other.link_one_way_bytes_s is not None and other.link_one_way_bytes_s.value > 1.2 * link:
+            return other
+    return None
+
+
+def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed, catalog: Catalog) -> list[Finding]:
+    letter, found = scenario.letter, []
+    workload = next(workload for workload in plan.workloads if workload.id == run.workload)
+    assert isinstance(workload, Serve)
+    group = scenario.groups[run.group]
+    if run.choice is None:
+        return found
+    llm = catalog.find("llm", run.choice.llm)
+    if llm is not None and llm.max_context and workload.prompt_tokens + workload.answer_tokens > llm.max_context:
+        numbers: dict[str, float | str] = {"context": workload.prompt_tokens + workload.answer_tokens, "max_context": llm.max_context}
+        found.append(Finding("stop", "context_too_long", letter, run.group, run.workload, numbers))
+    if one.hardwares[run.group].gpu is None and run.per_token_s.value and one.result.room.it_load_w.value:
+        power = next((g.load_w.value or 0.0 for g in one.result.room.groups if g.group == run.group), 0.0)
+        rate = run.output_tokens_s_limit.value or 1e-9
+        numbers = {"tokens_s": run.single_stream_tokens_s.value or 0.0, "kwh_per_million": power / rate * 1e6 / 3.6e6}
+        found.append(Finding("note", "cpu_only_slow", letter, run.group, run.workload, numbers))
+    if run.choice.engine == _SLOW_ENGINE and llm is not None:
+        faster = _with_auto_runtime(workload, group, scenario, llm, catalog)
+        mine = run.single_stream_tokens_s.value
+        if faster is not None and faster.choice is not None and mine:
+            there = serving.result(faster, workload, run.group, run.load_share, serving.demand_of(workload, None, 1.0), catalog)
+            ratio = (there.single_stream_tokens_s.value or 0.0) / mine
+            if ratio > _SLOW_RATIO:
+                numbers = {"runtime": run.choice.runtime, "other": faster.choice.runtime, "ratio": ratio}
+                found.append(Finding("check", "slow_runtime", letter, run.group, run.workload, numbers))
+    if run.choice.compute == "fp32" and one.hardwares[run.group].gpu is not None and llm is not None:
+        sixteen = _with_auto_runtime(workload, group, scenario, llm, catalog)
+        if sixteen is not None and sixteen.limit and run.output_tokens_s_limit.value:
+            best = sixteen.limit * workload.answer_tokens / run.output_tokens_s_limit.value
+            if best > 1.2:
+                found.append(Finding("check", "fp32_waste", letter, run.group, run.workload, {"speed_ratio": best}))
+    current = next((option for option in run.formats if option.weights == run.choice.weights), None)
+    others = [option for option in run.formats if option.fits and option.weights != run.choice.weights]
+    if current is not None and others and "weights" not in run.choice.auto and current.output_tokens_s_limit > 0:
+        best_option = max(others, key=lambda option: option.output_tokens_s_limit)
+        ratio = best_option.output_tokens_s_limit / current.output_tokens_s_limit
+        if ratio > 1.15:
+            per_gpu = best_option.weight_bytes / max(run.choice.tp * run.choice.pp, 1)
+            numbers = {"weights": best_option.weights, "speed_ratio": ratio, "memory_bytes": per_gpu}
+            found.append(Finding("note", "format_lever", letter, run.group, run.workload, numbers))
+    return found
+
+
+def _with_auto_runtime(workload: Serve, group: Group, scenario: Scenario, llm: object, catalog: Catalog) -> serving.Prepared | None:
+    return serving.prepared(workload, group, scenario.network, _plain_run(workload.id), llm, catalog)
+
+
+# One frozen run a workload, so that what is derived from it is remembered.
+_plain_runs: dict[str, Run] = {}
+
+
+def _plain_run(workload: str) -> Run:
+    return _plain_runs.setdefault(workload, Run(workload=workload))
+
+
+def _trade_ratios(plan: Plan, computed: Sequence[Computed]) -> list[Finding]:
+    """Where H100 and A100 stand side by side: what the trade's "3.5 times" rests on."""
+    found: list[Finding] = []
+    for workload in plan.workloads:
+        if not isinstance(workload, Serve):
+            continue
+        hopper = _options(computed, workload.id, "H100")
+        ampere = _options(computed, workload.id, "A100")
+        if hopper is None or ampere is None or not ampere[1].get("bf16"):
+            continue
+        sixteen = hopper[1].get("bf16", 0.0) / ampere[1]["bf16"]
+        eight = hopper[1].get("fp8", 0.0) / ampere[1]["bf16"]
+        if sixteen > 0 and eight > 0:
+            numbers: dict[str, float | str] = {"ratio_16bit": sixteen, "ratio_fp8": eight, "claim": _TRADE_CLAIM}
+            found.append(Finding("note", "trade_ratio", hopper[0], None, workload.id, numbers))
+        elif sixteen > 0:
+            found.append(Finding("note", "trade_ratio_16bit", hopper[0], None, workload.id, {"ratio_16bit": sixteen, "claim": _TRADE_CLAIM}))
+    return found
+
+
+def _options(computed: Sequence[Computed], workload: str, name: str) -> tuple[str, dict[str, float]] | None:
+    """Output limit a GPU by weight format in the first scenario whose cards carry this name."""
+    for one in computed:
+        for run in one.result.serve:
+            gpu = one.hardwares[run.group].gpu
+            if run.workload == workload and gpu is not None and gpu.name.startswith(name) and run.formats:
+                devices = one.hardwares[run.group].devices
+                return one.result.letter, {option.weights: option.output_tokens_s_limit / devices for option in run.formats if option.fits}
+    return None

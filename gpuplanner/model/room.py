@@ -1,0 +1,229 @@
+"""Power, heat and space of a scenario in our own room, each watt counted once: card, server, network, room.
+
+Nameplate sizes circuits, the load at peak decides whether the room carries it, the average pays the bill. Rented servers draw nothing here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplanner.catalog.load import Catalog
+from gpuplanner.model import cooling, hardware, power
+from gpuplanner.model.bands import between, product, scaled, total
+from gpuplanner.model.plan import Group, Scenario, Site
+from gpuplanner.model.results import NOT_KNOWN, Check, Figure, GroupPower, RoomResult, exact
+from gpuplanner.units import M3_H_PER_CFM
+
+_PUE_ROW = {
+    "split": "office or server room, split air conditioner",
+    "crac": "CRAC, no containment",
+    "containment": "hot or cold aisle containment",
+    "in-row": "in-row",
+    "rear-door": "rear-door exchanger",
+    "free-air": "free air",
+    "direct-liquid": "direct liquid",
+    "immersion": "immersion",
+    "colocation": "colocation, average",
+}
+_RACK_ROW = {
+    "split": "room air",
+    "crac": "room air",
+    "free-air": "room air",
+    "colocation": "room air",
+    "containment": "containment or in-row",
+    "in-row": "containment or in-row",
+    "rear-door": "rear-door exchanger",
+    "direct-liquid": "direct liquid",
+    "immersion": "direct liquid",
+}
+_TIGHT = 0.95
+_EIGHT_GPU = ("hgx", "oam", "v100")
+_UNITS_LEFT_FOR_SWITCHES = 2
+
+
+class GroupLoad(NamedTuple):
+    """What the work asks of a group: power of one busy device, share of the peak that is mean, whether compute binds. [W]"""
+
+    gpu_w: Figure
+    mean_share: float
+    compute_bound: bool
+
+
+def _per_server(value: Figure, servers: int) -> Figure:
+    return scaled(value, float(servers))
+
+
+def group_power(index: int, group: Group, hard: hardware.Hardware, load: GroupLoad, site: Site, catalog: Catalog) -> GroupPower:
+    """Idle, load, average and nameplate power of all servers of a group. [W]"""
+    gpu = hard.gpu
+    devices = hard.devices_per_server
+    tdp = (gpu.board_power_w.value / gpu.gpus_per_card) if gpu is not None and gpu.board_power_w is not None else float("nan")
+    known = gpu is None or np.isfinite(tdp)
+    liquid = site.cooling in ("direct-liquid", "immersion") or (hard.server is not None and power.is_liquid(hard.server.cooling))
+    tdp_sum = devices * tdp if gpu is not None and known else 0.0
+    cpu_tdp = hard.cpu.tdp_w.value * hard.sockets if hard.cpu is not None else None
+    base, extra = power.chassis_power(catalog, hard.server_class, liquid, tdp_sum, cpu_tdp)
+    card_idle = power.idle_power(gpu, catalog) if gpu is not None else exact(0.0, "known")
+    one_idle = (card_idle.value or 0.0) / (gpu.gpus_per_card if gpu is not None else 1)
+    usual = hard.server.gpus_per_server if hard.server is not None else devices
+    idle = power.server_idle(catalog, hard.server, hard.server_class, devices, usual, one_idle)
+    if not known:
+        return GroupPower(index, _per_server(idle, group.servers), NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, group.servers, hard.devices)
+    if load.gpu_w.value is None:
+        # Nothing runs, or its speed is not known: a busy card is taken at the usual share of its limit.
+        gpu_w = between(0.75 * tdp, 0.55 * tdp, tdp, "assumed") if gpu is not None and load.mean_share > 0 else exact(one_idle, "assumed")
+    else:
+        gpu_w = load.gpu_w
+    if load.mean_share <= 0:
+        busy = idle
+    else:
+        busy = total([base, scaled(gpu_w, float(devices))])
+        if busy.value is not None and idle.value is not None and busy.value < idle.value:
+            busy = idle
+    name = power.nameplate(hard.server, devices, tdp_sum, extra)
+    if group.power_cap_w is not None and gpu is not None:
+        name = total([scaled(exact(min(group.power_cap_w / gpu.gpus_per_card, tdp), "input"), float(devices)), extra])
+    share = load.mean_share
+    average = total([scaled(busy, share), scaled(idle, 1.0 - share)])
+    return GroupPower(
+        index, _per_server(idle, group.servers), _per_server(busy, group.servers), _per_server(average, group.servers), _per_server(name, group.servers), gpu_w,
+        group.servers, hard.devices,
+    )  # fmt: skip
+
+
+def _class_figure(catalog: Catalog, key: str, kind: str) -> Figure:
+    rows = {row.applies_to for row in catalog.assumptions if row.key == key}
+    if kind in rows:
+        return hardware.assumed(catalog, key, kind)
+    fallback = {"mac": {"rack_units": 2.0, "weight": 4.0}, "rack_scale": {"rack_units": 48.0, "weight": 1400.0}, "v100_sxm2_8gpu": {"rack_units": 4.0, "weight": 60.0}}
+    value = fallback.get(kind, {}).get(key, {"rack_units": 4.0, "weight": 60.0}[key])
+    return between(value, 0.6 * value, 1.5 * value, "assumed")
+
+
+def room_of(scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[GroupLoad], site: Site, catalog: Catalog) -> RoomResult:
+    """Everything that a scenario asks of the room."""
+    own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
+    groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
+    servers_load = total([group.load_w for group in groups])
+    servers = sum(group.servers for group in groups)
+    if servers > 1:
+        network = product(servers_load, hardware.assumed(catalog, "network_share_of_it_power", "one 400G port a GPU"))
+    else:
+        network = exact(0.0, "known")
+    load = total([servers_load, network])
+    average = total([*(group.average_w for group in groups), network])
+    nameplate = total([*(group.nameplate_w for group in groups), network])
+    pue = exact(site.pue, "input") if site.pue != "auto" else hardware.assumed(catalog, "pue", _PUE_ROW[site.cooling])
+    facility = product(average, pue)
+    liquid = site.cooling in ("direct-liquid", "immersion")
+    if site.cooling == "immersion":
+        air = scaled(load, 0.02)
+    elif liquid:
+        share = catalog.assumption("liquid_share", "direct liquid, cold plates")
+        air = product(load, between(1 - share.value, 1 - share.high, 1 - share.low, "assumed"))
+    else:
+        air = load
+    eight = any(hardwares[i].server_class.startswith(_EIGHT_GPU) for i in own)
+    per_kw = hardware.assumed(catalog, "airflow_per_kw", "air-cooled 8-GPU server" if eight else "any other server", M3_H_PER_CFM / 3600.0 / 1000.0)
+    density = float(cooling.air_density_ratio(site.altitude_m))
+    airflow = scaled(product(air, per_kw), 1.0 / density)
+
+    units, weights, racks = [], [], 0
+    limit_w = rack_limit(site, catalog)
+    for i, one in zip(own, groups, strict=True):
+        server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
+        unit = exact(server.rack_units.value, "known") if server is not None and server.rack_units is not None else _class_figure(catalog, "rack_units", kind)
+        weight = exact(server.weight_kg.value, "known") if server is not None and server.weight_kg is not None else _class_figure(catalog, "weight", kind)
+        units.append(scaled(unit, float(count)))
+        weights.append(scaled(weight, float(count)))
+        per_rack = servers_per_rack(site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0)
+        racks += int(np.ceil(count / max(per_rack, 1)))
+    limits = []
+    if site.power_w is not None:
+        limits.append(("power", site.power_w))
+    if site.cooling_w is not None:
+        limits.append(("cooling", site.cooling_w))
+    if site.ups_w is not None:
+        limits.append(("ups", site.ups_w))
+    return RoomResult(
+        groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))), scaled(load, float(cooling.cooling_tons(1.0))),
+        air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, own, load, site), tuple(limits),
+    )  # fmt: skip
+
+
+def rack_limit(site: Site, catalog: Catalog) -> float:
+    """Power that one rack may draw: stated, or what its kind of cooling usually carries. [W]"""
+    if site.rack_power_w is not None:
+        return site.rack_power_w
+    return catalog.assumption("rack_power_limit", _RACK_ROW[site.cooling]).value * 1000.0
+
+
+def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: float, weight_kg: float) -> int:
+    """How many servers of a kind one rack takes by height, nameplate power and weight; 0 = not one."""
+    by_height = int((site.rack_units - _UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0)) if units < site.rack_units else int(units <= site.rack_units + 10)
+    by_power = int(limit_w // nameplate_w) if nameplate_w > 0 else by_height
+    by_weight = int(site.rack_weight_kg // weight_kg) if site.rack_weight_kg is not None and weight_kg > 0 else by_height
+    return max(min(by_height, by_power, by_weight), 0)
+
+
+def throttling(groups: tuple[GroupPower, ...], loads: list[GroupLoad], own: list[int], load: Figure, site: Site) -> Figure:
+    """Share of full speed that is left when the room removes less heat than the load: the inlet warms until clocks fall to what fits.
+
+    A steady state seen as a power cap on the cards; not validated against measurements of rooms.
+    """
+    limit = site.cooling_w
+    devices = sum(group.gpus for group in groups)
+    if limit is None or load.value is None or load.value <= limit or devices == 0:
+        return exact(1.0, "predicted")
+    shares = []
+    for heat in (load.value, load.high or load.value, load.low or load.value):
+        surplus = max(heat - limit, 0.0) / devices
+        speed = 0.0
+        for i, group in zip(own, groups, strict=True):
+            full, idle = group.gpu_load_w.value or 0.0, (group.gpu_load_w.value or 0.0) * 0.12
+            room_left = (full - surplus - idle) / max(full - idle, 1e-9)
+            speed += group.gpus / devices * float(power.power_cap_speed(np.array(room_left), np.array(loads[i].compute_bound)))
+        shares.append(speed)
+    return Figure(shares[0], min(shares), min(max(shares), 1.0), "not validated")
+
+
+def check(room: RoomResult, site: Site, hardwares: list[hardware.Hardware], scenario: Scenario, catalog: Catalog) -> tuple[Check, list[Check]]:
+    """Does the room carry it? The one verdict for the card, and every reason on its own."""
+    reasons: list[Check] = []
+    for name, limit in room.limits:
+        figure = room.heat_w if name == "cooling" else room.it_load_w
+        key, number = ("cooling", "heat_w") if name == "cooling" else (name, "value_w")
+        if figure.value is None:
+            continue
+        if figure.value > limit:
+            reasons.append(Check("fail", f"exceeds_{key}", {number: figure.value, "limit_w": limit}))
+        elif (figure.high or figure.value) > limit or figure.value > _TIGHT * limit:
+            reasons.append(Check("warn", f"tight_{key}", {number: figure.value, "limit_w": limit}))
+        elif (room.it_nameplate_w.value or 0.0) > limit:
+            number = "heat_w" if name == "cooling" else "value_w"
+            reasons.append(Check("warn", f"nameplate_exceeds_{key}", {number: room.it_nameplate_w.value or 0.0, "limit_w": limit}))
+    if room.throttled_speed.value is not None and room.throttled_speed.value < 1.0:
+        reasons.append(Check("fail", "throttles", {"share": room.throttled_speed.value}))
+    limit_w = rack_limit(site, catalog)
+    for group in room.groups:
+        hard = hardwares[group.group]
+        one = (group.nameplate_w.value or 0.0) / max(group.servers, 1)
+        if one > limit_w and hard.server_class != "rack_scale":
+            stated = site.rack_power_w is not None
+            reasons.append(Check("fail" if stated else "warn", "exceeds_rack", {"value_w": one, "limit_w": limit_w}))
+        top = hard.server.inlet_max_c if hard.server is not None and hard.server.inlet_max_c is not None else catalog.assumption("inlet_max_c", "any server without a figure").value
+        if site.supply_c > top:
+            reasons.append(Check("fail", "inlet_too_warm", {"supply_c": site.supply_c, "limit_c": top}))
+    if site.racks is not None and room.racks > site.racks:
+        reasons.append(Check("fail", "too_many_racks", {"racks": room.racks, "limit": site.racks}))
+    if not room.groups:
+        return Check("ok", "nothing_in_room"), reasons
+    worst = next((reason for status in ("fail", "warn") for reason in reasons if reason.status == status), None)
+    if worst is not None:
+        return worst, reasons
+    if not room.limits:
+        return Check("unknown", "no_limit"), reasons
+    if room.it_load_w.value is None:
+        return Check("unknown", "not_known", {"reason": "power"}), reasons
+    share = max((room.heat_w.value or 0.0) / limit for _, limit in room.limits)
+    return Check("ok", "room_ok", {"share": share}), reasons
