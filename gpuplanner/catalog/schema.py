@@ -6,7 +6,7 @@ it comes from carries the mark ``unverified``.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Text = Annotated[str, Field(max_length=4000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -38,6 +38,12 @@ class Fact(Record):
     value: Amount
     source: Key = "unverified"
     mark: Mark = "primary"
+
+    @model_validator(mode="after")
+    def _unverified_is_marked(self) -> "Fact":
+        if self.source == "unverified":
+            self.__dict__["mark"] = "unverified"
+        return self
 
 
 class Source(Record):

@@ -168,6 +168,7 @@ def test_an_architecture_that_nobody_described_still_has_its_rates_compared():
 def test_a_figure_without_a_source_is_unverified_and_no_error():
     catalog = with_gpu("H100 SXM 80GB", board_power_w={"value": 700})
     assert errors(catalog) == []
+    assert catalog.gpus["H100 SXM 80GB"].board_power_w.mark == "unverified"
     assert ("H100 SXM 80GB", "board_power_w") in {(i.entry, i.key) for i in check(catalog) if i.level == "unverified"}
 
 
