@@ -46,7 +46,7 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     scenarios = tuple(one.result for one in computed)
     limit = budget_limit(plan, view)
     return Results(
-        demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed, view), plan.baseline_letter, plan.currency,
+        demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed), plan.baseline_letter, plan.currency,
         MODEL_VERSION, view.calibration.id,
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def candidate_llms(workload: Workload, run: Run, catalog: Catalog) -> list[Llm]:
     elif workload.llm:
         names = workload.llm
     else:
-        names = [llm.name for llm in catalog.llms.values() if not llm.hidden]
+        names = [llm.name for llm in catalog.llms.values() if not llm.unlisted]
     found = [llm for llm in (catalog.find("llm", name) for name in names) if llm is not None]
     return found if len(names) == 1 else sorted(found, key=lambda llm: -llm.params_total)
 
@@ -180,13 +180,13 @@ def _scenario(
     limit = budget_limit(plan, catalog)
     charged = bill.purchase if wishes.budget_covers == "purchase" else bill.total_over_term
     money = verdict.budget(plan, charged, limit, currency)
-    spare = None
     result = ScenarioResult(
         scenario.letter, scenario.name, sum(hard.devices // (hard.gpu.gpus_per_card if hard.gpu is not None else 1) for hard in hardwares),
         sum(group.servers for group in scenario.groups), tuple(serve), tuple(train), space, bill, fits, speed, room_check, money, NOT_KNOWN, Check("unknown"),
     )  # fmt: skip
     spare = verdict.headroom_of(result)
-    return Computed(result._replace(summary=_summary(result, spare)), tuple(hardwares), seen, slower, tuple(refused), tuple(speed_reasons), tuple(room_reasons))
+    whole = Computed(result._replace(summary=_summary(result, spare)), tuple(hardwares), seen, slower, tuple(refused), tuple(speed_reasons), tuple(room_reasons))
+    return whole._replace(findings=findings.of_scenario(plan, scenario, whole, catalog))
 
 
 _scenarios = IdentityCache(_scenario, limit=256)
