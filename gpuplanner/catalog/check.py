@@ -550,7 +550,9 @@ def _links(gpu: Gpu, generation: Generation | None) -> Iterator[Issue]:
         if gpu.link_kind == "none":
             yield _issue(gpu.name, "link_kind", "T7", _("A link speed is given and the kind of link is “none”."))
         bridge = gpu.form_factor.casefold().startswith("pcie")
-        most_cards = 4 if gpu.link_kind == "xgmi" or re.search(r"\bh200 nvl\b|\bmlu", " ".join(words(gpu.name))) else 2
+        # NVLink bridges join pairs; only the big-memory Hopper cards have one for four.
+        four = gpu.link_kind != "nvlink" or (gpu.compute_capability == "9.0" and gpu.memory_bytes.value >= 140 * GIB)
+        most_cards = 4 if four else 2
         if bridge and gpu.link_domain > most_cards:
             yield _issue(
                 gpu.name,
@@ -1024,8 +1026,8 @@ def _params(llm: Llm) -> Iterator[Issue]:
             total=llm.params_total,
         )
     if llm.attention.kind != "hybrid" and llm.params_basis == "computed":
-        # Learned positions and norms are not counted: together below 0.5 % for any model of the catalog.
-        if not _close(llm.params_total, total, 0.005):
+        # Learned positions, biases and norms are not counted: below 0.05 % on the models of the catalog.
+        if not _close(llm.params_total, total, 0.003):
             yield _issue(
                 llm.name,
                 "params_total",

@@ -3,7 +3,7 @@
 import pytest
 from planting import CATALOG, Pins, changed, with_gpu, with_llm
 
-from gpuplanner.catalog.check import check, check_gpu, checked_card, count_params, facts, generation_of
+from gpuplanner.catalog.check import check, check_gpu, check_llm, checked_card, count_params, facts, generation_of
 from gpuplanner.catalog.load import ENTRY_KINDS, load
 from gpuplanner.catalog.schema import Gpu, Price
 from gpuplanner.units import GIB, TERA
@@ -116,6 +116,46 @@ def test_a_planted_fault_of_a_card_is_found(rule, name, changes):
     assert rule in {issue.rule for issue in found}, [issue[2:5] for issue in found]
     keys = {path.replace("__", ".") for path in changes}
     assert any(issue.key in keys or issue.rule == "bound" for issue in found)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_any_rate_of_any_card_that_is_off_by_two_is_found(factor):
+    for gpu in CATALOG.gpus.values():
+        for name, fact in gpu.peak_flops.items():
+            assert check_gpu(changed(gpu, **{f"peak_flops__{name}": fact.value * factor})), (gpu.name, name)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_the_generation_alone_tells_that_a_rate_is_off_by_two(factor):
+    # Under a name that nobody checked: only what the architecture can do speaks.
+    seen = 0
+    for gpu in CATALOG.gpus.values():
+        size = f"{gpu.memory_bytes.value / GIB:g}GB"
+        name = f"GeForce RTX 9999 {size}" if "GeForce" in gpu.name else f"Unheard {size}"
+        card = changed(gpu, id="unheard", name=name, aliases=())
+        assert checked_card(card) is None and check_gpu(card) == [], gpu.name
+        if generation_of(card) is None or len(card.peak_flops) < 4:
+            continue
+        for rate in {"fp16", "bf16", "fp8"} & set(card.peak_flops):
+            seen += 1
+            wrong = changed(card, **{f"peak_flops__{rate}": card.peak_flops[rate].value * factor})
+            assert check_gpu(wrong), (gpu.name, rate)
+    assert seen > 150
+
+
+def test_a_link_given_both_ways_and_a_decimal_memory_are_found_on_any_card():
+    for gpu in CATALOG.gpus.values():
+        if gpu.link_one_way_bytes_s is not None:
+            assert check_gpu(changed(gpu, link_one_way_bytes_s=2 * gpu.link_one_way_bytes_s.value)), gpu.name
+        decimal = changed(gpu, memory_bytes=gpu.memory_bytes.value / GIB * 1e9)
+        assert "T8" in {issue.rule for issue in check_gpu(decimal)}, gpu.name
+
+
+def test_a_model_with_grouped_queries_given_as_multi_head_is_found():
+    for llm in CATALOG.llms.values():
+        if llm.attention.kind == "GQA" and llm.params_basis == "computed":
+            assert check_llm(changed(llm, kv_heads=llm.heads)), llm.name
+            assert check_llm(changed(llm, kv_heads=llm.heads, attention__kind="MHA")), llm.name
 
 
 def test_a_copied_row_is_found():
