@@ -407,8 +407,9 @@ class Catalog:
             return shared._price_index
         index: dict[str, list[schema.Price]] = {}
         for price in self.prices:
-            if price.entry is not None:
-                index.setdefault(price.entry, []).append(price)
+            # A price whose form factor nobody stated speaks for each card that it may be of.
+            for name in (price.entry,) if price.entry is not None else price.candidates:
+                index.setdefault(name, []).append(price)
         return {name: tuple(prices) for name, prices in index.items()}
 
 

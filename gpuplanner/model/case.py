@@ -235,7 +235,7 @@ class IdentityCache:
 def _identity(argument: Any) -> Any:
     if argument is None or isinstance(argument, (str, int, float)):
         return argument
-    if type(argument) is tuple:
+    if isinstance(argument, tuple):
         return tuple(map(_identity, argument))
     return ("id", id(argument))
 
@@ -431,7 +431,7 @@ class Setting(NamedTuple):
     experts: bool
 
 
-def constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
+def _constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
     """Where the constants of a setting stand in the table, in the order of `ServeConstants`."""
     architecture, engine = setting.architecture, setting.engine
     layout = WEIGHT_FORMATS[setting.weights]
@@ -461,6 +461,9 @@ def constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
             at("chunk overlap"), at("distinct experts"), at("fullest rank"),
         ]
     )  # fmt: skip
+
+
+constants_index = IdentityCache(_constants_index)
 
 
 def compute_peak(gpu: Sequence[float] | np.ndarray, setting: Setting) -> float:

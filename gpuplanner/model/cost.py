@@ -200,8 +200,9 @@ def server_price(group: Group, hard: hardware.Hardware, country: str, catalog: C
 
 
 def cloud_price(gpu: Gpu, catalog: Catalog, exchange: Exchange) -> tuple[Figure, str]:
-    """What a cloud asks for one GPU-hour, in the base currency, and the date of that price."""
-    found = _of_prices([price for price in catalog.prices_of(gpu.name) if price.kind == "cloud-hour"], exchange)
+    """What a cloud asks for one GPU-hour on demand, in the base currency, and the date of that price."""
+    offers = [price for price in catalog.prices_of(gpu.name) if price.kind == "cloud-hour" and "spot" not in price.item.lower()]
+    found = _of_prices(offers, exchange)
     return found if found is not None else (NOT_KNOWN._replace(note="cloud_price"), "")
 
 

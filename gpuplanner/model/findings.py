@@ -32,14 +32,12 @@ class Computed(NamedTuple):
     refused: tuple[tuple[int, Check], ...]
     speed_reasons: tuple[Check, ...]
     room_reasons: tuple[Check, ...]
+    findings: tuple[Finding, ...] = ()
 
 
-def of_plan(plan: Plan, computed: Sequence[Computed], catalog: Catalog) -> tuple[Finding, ...]:
+def of_plan(plan: Plan, computed: Sequence[Computed]) -> tuple[Finding, ...]:
     """Every finding, the gravest first, in the order of the scenarios."""
-    found: list[Finding] = []
-    for one in computed:
-        scenario = next(scenario for scenario in plan.scenarios if scenario.letter == one.result.letter)
-        found.extend(_of_scenario(plan, scenario, one, catalog))
+    found = [finding for one in computed for finding in one.findings]
     found.extend(_trade_ratios(plan, computed))
     unique = {(finding.key, finding.scenario, finding.group, finding.workload): finding for finding in found}
     return tuple(sorted(unique.values(), key=lambda finding: _ORDER[finding.level]))
@@ -49,7 +47,8 @@ def _from(check: Check, letter: str, group: int | None = None, workload: str = "
     return Finding(_LEVEL[check.status], check.key, letter, group, workload, check.numbers)
 
 
-def _of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog) -> list[Finding]:
+def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog) -> tuple[Finding, ...]:
+    """What is to be said of one scenario by itself."""
     letter, result = scenario.letter, one.result
     found = [_from(check, letter, group) for group, check in one.refused]
     for run in (*result.serve, *result.train):
@@ -80,7 +79,7 @@ def _of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog
                 found.append(Finding("note", "not_validated", letter, index, workload, {"what": scenario.groups[index].gpu}))
             elif reason == "long_context":
                 found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
-    return found
+    return tuple(found)
 
 
 def _of_group(plan: Plan, scenario: Scenario, index: int, group: Group, one: Computed, catalog: Catalog) -> list[Finding]:

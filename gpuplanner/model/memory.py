@@ -16,6 +16,7 @@ _COLLECTIVES = np.array([0.0, 342.0, 392.0, 392.0]) * MIB
 # llama.cpp: context, and a compute buffer of one row of logits a micro-batch token.
 _DESKTOP_CONTEXT = 0.4e9
 _DESKTOP_MICRO_BATCH = 512
+_SAMPLING_BYTES = 8.0
 _PAGING_RESERVE = 0.015
 
 
@@ -51,10 +52,12 @@ def weight_bytes(case: Case) -> Columns:
 def weights_per_gpu(case: Case) -> Columns:
     """Weights on the fullest GPU. [bytes]
 
-    Layers are split over tensor ranks and stages, experts over all GPUs of a stage; embedding and head lie on the first and last stage.
+    Layers are split over tensor ranks and stages, experts over all GPUs of a stage; embedding and head lie on the first and
+    last stage. Programs for one user leave the embedding table in the host's memory and split by what is free.
     """
     llm, run = case.llm, case.run
     ends = np.where(run.pp > 1, np.maximum(llm.embedding, llm.head), llm.embedding + llm.head)
+    ends = np.where(run.single_user > 0, llm.head / run.pp, ends)
     return (
         llm.nonexpert * run.body_bytes / (run.tp * run.pp)
         + llm.experts * llm.expert * run.expert_bytes / (expert_shards(case) * run.pp)
@@ -92,7 +95,11 @@ def serving_memory(case: Case) -> ServingMemory:
     weights = weights_per_gpu(case)
     coefficient = np.where(llm.experts > 0, _by_degree(_ACTIVATIONS_EXPERTS, run.tp), _by_degree(_ACTIVATIONS_DENSE, run.tp))
     desktop = run.single_user > 0
-    activations = np.where(desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient)
+    # vLLM makes room to sample from all sequences at once: logits and a sorted copy.
+    logits = run.vllm * run.max_sequences * llm.vocab * _SAMPLING_BYTES
+    activations = np.where(
+        desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient + logits
+    )
     runtime = np.where(desktop, _DESKTOP_CONTEXT, _CONTEXT + _by_degree(_COLLECTIVES, run.tp * run.attention_dp))
     fixed = weights + activations + runtime
     usable = np.where(run.fraction_of_free > 0, gpu.memory, run.memory_fraction * gpu.memory)

@@ -33,15 +33,16 @@ from gpuplanner.model.results import (
 )
 
 _LEVELS = {"32-bit": 32, "16-bit": 16, "8-bit": 8, "4-bit": 4, "any": 0}
-_COARSE, _FINE = 12, 48
+_POINTS = 32
 _LEAST_IN_FLIGHT = 0.05
 _SMALL_CARD_BYTES = 60e9
 _BATCHED_LARGE, _BATCHED_SMALL = 8192, 2048
 # vLLM took 0.90 of the memory up to 0.19 and takes 0.92 from 0.22 on.
 _NEW_VLLM_FRACTION = 0.92
 _CONTEXT_STEP = 1024
-# Router imbalance between replicas takes 2 % of linear scaling.
+# Router imbalance between replicas takes 2 % of linear scaling; stages never take equally long, which takes 7 % (judged, ±5 %).
 _REPLICA_SHARE = 0.98
+_STAGE_SHARE = 0.93
 _DRAFT_ACCEPTANCE = {"draft": 0.7, "eagle": 0.8, "mtp": 0.8}
 _SPARSE_SPEED = 2.0
 _TIE = 1e-9
@@ -270,7 +271,7 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     wide = case.rows(np.repeat(np.arange(n), points))
     flat = batch.ravel()
     state = inference.continuous_batching(wide, flat)
-    replicas = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0)
+    replicas = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0) * np.where(wide.run.pp > 1, _STAGE_SHARE, 1.0)
     rate = (state.requests_s * replicas).reshape(n, points)
     # More in flight may yield less (a chunk boundary): the rate that is offered never falls.
     rate = np.maximum.accumulate(rate, axis=1)
@@ -354,14 +355,13 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     wide = np.array([KV_BYTES[candidate.kv] >= 2.0 for candidate in candidates])
     allowed = fits & (wide if run.kv == "auto" and (fits & wide).any() else True)
     keep = np.flatnonzero(allowed) if allowed.any() else np.flatnonzero(wide) if wide.any() else np.arange(case.size)
-    coarse = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _COARSE)
+    curves = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _POINTS)
     within = np.array(
-        [capacity(coarse.requests_s[i], coarse.first_token_s[i], coarse.per_token_s[i], workload.first_token_s, workload.per_token_s) for i in range(keep.size)]
+        [capacity(curves.requests_s[i], curves.first_token_s[i], curves.per_token_s[i], workload.first_token_s, workload.per_token_s) for i in range(keep.size)]
     )
-    limit = coarse.limit
-    within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(limit, nan=0.0)
+    within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(curves.limit, nan=0.0)
     tp, pp = case.run.tp[keep], case.run.pp[keep]
-    # Runtime reads this as: within targets first, then at all, then what needs least memory.
+    # Within the targets first, else at all, else what needs least memory.
     score = within if within.max() > 0 else limit
     if not fits.any():
         score = (split_memory.budget - memory.cache_per_gpu(case, np.full(case.size, context)))[keep]
@@ -372,7 +372,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     best = near[np.lexsort((pp[near], tp[near]))[0]]
     at = int(keep[best])
     chosen, one = candidates[at], case.rows(np.array([at]))
-    fine = load_curve(one, workload, np.maximum(room[[at]], 1.0), _FINE)
+    curve = Load(*(part[best] for part in curves))
     seen = evidence.serving(catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server)
     factor = evidence.factor(catalog.calibration, "max_throughput", seen)
     first_factor = evidence.factor(catalog.calibration, "ttft_loaded", seen)
@@ -380,7 +380,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
 
     def reach(rate: float = 1.0, first: float = 1.0, token: float = 1.0) -> float:
         return capacity(
-            fine.requests_s[0] * rate, fine.first_token_s[0] * first, fine.per_token_s[0] * token, workload.first_token_s, workload.per_token_s
+            curve.requests_s * rate, curve.first_token_s * first, curve.per_token_s * token, workload.first_token_s, workload.per_token_s
         )
 
     middle = reach()
@@ -405,9 +405,9 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     unknown = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})
     state = {"works with limits": limits, "not known": unknown}.get(verdict.answer, Check("ok"))
     return Prepared(
-        llm, runtime, hard, choice, state, one, chosen, fit, one_memory, context, fine.batch[0], fine.requests_s[0], fine.first_token_s[0],
-        fine.first_token_mean_s[0], fine.per_token_s[0], float(room[at]), middle if fits[at] else 0.0, low if fits[at] else 0.0,
-        high if fits[at] else 0.0, float(fine.limit[0]) if fits[at] else 0.0,
+        llm, runtime, hard, choice, state, one, chosen, fit, one_memory, context, curve.batch, curve.requests_s, curve.first_token_s,
+        curve.first_token_mean_s, curve.per_token_s, float(room[at]), middle if fits[at] else 0.0, low if fits[at] else 0.0,
+        high if fits[at] else 0.0, float(curve.limit) if fits[at] else 0.0,
         _format_options(candidates, keep, within, limit, fits, case, split_memory), seen, "predicted" if seen.validated else "not validated",
     )  # fmt: skip
 
@@ -487,10 +487,10 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
         wanted = float(np.interp(batch, p.batch, p.requests_s))
     else:
         batch, wanted = float(p.batch[-1]), p.limit
-    in_flight = np.array([max(batch, _LEAST_IN_FLIGHT)])
-    state = inference.continuous_batching(case, in_flight)
+    # The operating point and a single request in one pass: position 0 and 1.
+    case = case.rows(np.array([0, 0]))
+    state = inference.continuous_batching(case, np.array([max(batch, _LEAST_IN_FLIGHT), 1.0]))
     step, chunk = state.step, state.chunk
-    one = inference.continuous_batching(case, np.array([1.0]))
     step_parts = tuple(
         Part(name, float(value[0]))
         for name, value in (("weights_compute", step.matrix), ("kv_cache", step.cache), ("kernels", step.layers), ("communication", step.communication), ("host", step.host))
@@ -502,7 +502,7 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
     basis = p.basis
     if demand.concurrency is not None:
         waiting = max(demand.concurrency * share / replicas - min(p.room, p.choice.max_sequences), 0.0) / max(p.room, 1.0)
-        first_value = float(inference.first_token_loaded(case, state, np.array([waiting]))[0])
+        first_value = float(inference.first_token_loaded(case, state, np.array([waiting, 0.0]))[0])
         token_value = float(state.per_token_s[0])
     elif demand.requests_s is not None:
         first_value, token_value = float(np.interp(batch, p.batch, p.first_token_s)), float(np.interp(batch, p.batch, p.per_token_s))
@@ -516,8 +516,8 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
     token = spread(token_value, factor["serving_tpot"], basis, tuple(Part(part.name, part.value) for part in step_parts)) if fits else NOT_KNOWN
 
     needed_batch = min(max(batch / p.choice.attention_dp if p.choice.attention_dp else batch, 1.0), max(p.room, 1.0))
-    cache = float(memory.cache_per_gpu(case, np.array([workload.prompt_tokens + answer / 2.0]))[0]) * needed_batch
-    longest = float(memory.cache_per_gpu(case, np.array([p.context]))[0])
+    one_cache, longest = (float(size) for size in memory.cache_per_gpu(case, np.array([workload.prompt_tokens + answer / 2.0, p.context])))
+    cache = one_cache * needed_batch
     use = MemoryUse(
         float(p.memory.weights[0]), max(cache, longest), float(p.memory.activations[0]), 0.0, 0.0, float(p.memory.runtime[0]),
         p.hardware.gpu.memory_bytes.value / p.hardware.gpu.gpus_per_card, float(p.memory.usable[0]),
@@ -560,11 +560,11 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
         tuple((p.requests_s * answer).tolist()), tuple(p.first_token_s.tolist()), tuple((p.first_token_s / factor["ttft_loaded"]).tolist()),
         tuple((p.first_token_s * factor["ttft_loaded"]).tolist()), tuple(p.per_token_s.tolist()),
     )  # fmt: skip
-    single = 1.0 / float(one.step.total[0] / inference.accepted_tokens(case)[0])
-    alone = float(one.prefill_one_s[0])
+    single = 1.0 / float(step.total[1] / inference.accepted_tokens(case)[1])
+    alone = float(state.prefill_one_s[1])
     return ServeResult(
         workload.id, group_index, p.choice, p.refusal, p.fits, use, share_of_usable, first,
-        spread(float(inference.first_token_idle(case, np.array([1.0]))[0]), factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
+        spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]), factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
         token, output if fits else exact(0.0, "predicted"), limit if fits else exact(0.0, "predicted"),
         between(p.capacity, p.capacity_low, p.capacity_high, basis) if fits else exact(0.0, "predicted"), headroom if fits else NOT_KNOWN,
         batch * replicas, p.room * replicas, spread(float(step.total[0]), factor["serving_tpot"], basis, step_parts) if fits else NOT_KNOWN,
