@@ -12,10 +12,14 @@ _ACTIVATIONS_DENSE = np.array([11.0, 6.5, 5.0, 5.0])
 _ACTIVATIONS_EXPERTS = np.array([22.0, 13.0, 10.0, 10.0])
 # CUDA context, and buffers of the collective library by tensor degree 1, 2, 4, 8 (aiconfigurator systems files).
 _CONTEXT = 0.55 * GIB
+# Captured graphs of decode steps (vLLM reports 0.48 GiB on a 16 GB card).
+_GRAPHS = 0.5 * GIB
 _COLLECTIVES = np.array([0.0, 342.0, 392.0, 392.0]) * MIB
 # llama.cpp: context, and a compute buffer of one row of logits a micro-batch token.
 _DESKTOP_CONTEXT = 0.4e9
 _DESKTOP_MICRO_BATCH = 512
+# Beyond this context nobody runs without flash attention.
+_LONGEST_PLAIN = 131072.0
 _SAMPLING_BYTES = 8.0
 _PAGING_RESERVE = 0.015
 
@@ -100,7 +104,7 @@ def serving_memory(case: Case) -> ServingMemory:
     activations = np.where(
         desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient + logits
     )
-    runtime = np.where(desktop, _DESKTOP_CONTEXT, _CONTEXT + _by_degree(_COLLECTIVES, run.tp * run.attention_dp))
+    runtime = np.where(desktop, _DESKTOP_CONTEXT, _CONTEXT + _GRAPHS + _by_degree(_COLLECTIVES, run.tp * run.attention_dp))
     fixed = weights + activations + runtime
     usable = np.where(run.fraction_of_free > 0, gpu.memory, run.memory_fraction * gpu.memory)
     free = usable - fixed
@@ -125,3 +129,13 @@ def cache_tokens(case: Case, memory: ServingMemory, longest: Columns | None = No
     unwindowed = plain / np.maximum(case.llm.kv_window * case.run.kv_bytes, 1.0)
     all_windowed = (case.llm.kv_full <= 0) & (case.llm.kv_window > 0)
     return np.where(all_windowed, unwindowed, sequences_that_fit(case, memory, long) * long)
+
+
+def attention_buffer(case: Case, context: Columns) -> Columns:
+    """What desktop programs without flash attention take for the scores of one micro-batch, beyond the logits' buffer. [bytes]
+
+    A quantised cache needs flash attention, which has no such buffer.
+    """
+    scores = case.llm.heads * np.minimum(context, _LONGEST_PLAIN) * 4.0 * _DESKTOP_MICRO_BATCH
+    extra = np.maximum(scores - case.llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 0.0)
+    return np.where((case.run.single_user > 0) & (case.run.kv_bytes >= 2.0), extra, 0.0)

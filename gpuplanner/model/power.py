@@ -16,6 +16,9 @@ TRAINING_SHARE_OF_TDP = 0.93
 # Below this share of the dynamic range a cap bites linearly.
 _CAP_KNEE = 0.6
 _CAP_EXPONENT = 1 / 2.7
+# Share of the dynamic range that does no work; where decode begins to fall, and its loss a unit of range before that.
+_CAP_STATIC = 0.15
+_CAP_DECODE_KNEE, _CAP_DECODE_LOSS = 0.37, 0.5
 # Share of TDP at idle where a card is of no class in `assumptions`.
 _IDLE_SHARE = (0.10, 0.05, 0.20)
 _LIQUID_COOLING = ("liquid", "immersion", "water")
@@ -41,8 +44,10 @@ def gpu_power(idle_w: Columns, tdp_w: Columns, memory_use: Columns, compute_use:
 def power_cap_speed(dynamic_share: Columns, compute_bound: bool | Columns = True, decode_share: float = 0.65) -> Columns:
     """Speed that is left under a power cap; `dynamic_share` = (cap - idle) / (full - idle).
 
-    Compute-bound work follows the power to 1/2.7 down to 0.6 of the dynamic range, then falls linearly. Memory-bound work keeps its speed
-    until the cap reaches what decode draws (about 0.65 of TDP).
+    Compute-bound work follows the power to 1/2.7 down to 0.6 of the dynamic range, then falls linearly to nothing at 0.15: so
+    much goes to memory and leakage before the cores turn. Memory-bound work keeps its speed until the cap reaches what decode
+    draws (about 0.65 of TDP), loses little down to 0.37, then falls to the same point. Below half of TDP a factor of 1.4 either
+    way.
 
     References
     ----------
@@ -50,9 +55,13 @@ def power_cap_speed(dynamic_share: Columns, compute_bound: bool | Columns = True
     """
     x = np.clip(np.asarray(dynamic_share, float), 0.0, 1.0)
     knee = _CAP_KNEE**_CAP_EXPONENT
-    compute = np.where(x >= _CAP_KNEE, np.maximum(x, 1e-9) ** _CAP_EXPONENT, knee * x / _CAP_KNEE)
-    memory = np.minimum(1.0, x / decode_share)
-    return np.where(compute_bound, compute, memory)
+    rest = np.maximum(x - _CAP_STATIC, 0.0)
+    compute = np.where(x >= _CAP_KNEE, np.maximum(x, 1e-9) ** _CAP_EXPONENT, knee * rest / (_CAP_KNEE - _CAP_STATIC))
+    gentle = 1.0 - _CAP_DECODE_LOSS * np.maximum(decode_share - x, 0.0)
+    low = 1.0 - _CAP_DECODE_LOSS * (decode_share - _CAP_DECODE_KNEE)
+    steep = low * rest / (_CAP_DECODE_KNEE - _CAP_STATIC)
+    memory = np.where(x >= _CAP_DECODE_KNEE, gentle, steep)
+    return np.where(compute_bound, compute, np.minimum(memory, 1.0))
 
 
 def idle_class(gpu: Gpu) -> str:

@@ -29,10 +29,12 @@ from gpuplanner.validation.rows import (
     TrainingRow,
 )  # fmt: skip
 
+# Published runs at a request rate send some hundreds of requests: an overload cannot pile up without end.
+_RUN_OF_REQUESTS = 600.0
 # What is asked for at once where the engine decides how much it runs.
 _ENDLESS = 1e5
-# Long runs on many servers lose time to failures and restarts.
-_AVAILABLE, _LARGE_RUN = 0.93, 1000.0
+# Whole runs lose time to failures, restarts and evaluation, the more the more servers.
+_AVAILABLE = 0.90
 # Shares of TDP where neither shape nor batch are stated.
 _MIXED_SHARE, _DECODE_SHARE, _FULL_SHARE = 0.75, 0.65, 0.95
 # Cards without an idle figure: a tenth of their limit.
@@ -259,7 +261,7 @@ def _open(
     case: Case, amount: np.ndarray, exact: np.ndarray, rate: np.ndarray, decode_only: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Requests that come at a rate, whether or not earlier ones are done."""
-    served = inference.open_loop(case, rate / case.run.dp)
+    served = inference.open_loop(case, rate / case.run.dp, _RUN_OF_REQUESTS)
     figures = _rates(case, served.batching)
     output = served.requests_s * case.run.dp * case.run.output
     figures["output_tokens_per_s"] = output
@@ -275,11 +277,17 @@ def _memory_figures(
 ) -> None:
     store = memory.serving_memory(case)
     context = np.array([record.context for record in records])
+    longest = np.array([record.longest for record in records])
+    longest = np.where(
+        np.isfinite(longest), longest, np.where(np.isfinite(case.llm.max_context), case.llm.max_context, 8192.0)
+    )
     sequences = np.where((mode == STATIC) & np.isfinite(amount), amount / case.run.dp, 1.0)
-    figures["fits"] = (memory.sequences_that_fit(case, store, context) >= sequences).astype(float)
-    figures["kv_capacity_tokens"] = memory.cache_tokens(case, store) * case.run.dp
+    scores = memory.attention_buffer(case, context)
+    roomy = store._replace(budget=store.budget - scores)
+    figures["fits"] = (memory.sequences_that_fit(case, roomy, context) >= sequences).astype(float)
+    figures["kv_capacity_tokens"] = memory.cache_tokens(case, store, longest) * case.run.dp
     cache = memory.cache_per_gpu(case, context) * sequences / case.run.attention_dp
-    used = store.weights + store.activations + store.runtime + cache
+    used = store.weights + store.activations + store.runtime + cache + scores
     pooled = (case.run.single_user == 0) & (case.run.memory_fraction < 1.0)
     figures["peak_memory_gib"] = np.where(pooled, np.maximum(store.usable, used), used) / GIB
 
@@ -294,11 +302,12 @@ def _power_figures(
     gpu_w = np.where(np.isfinite(cap), np.minimum(gpu_w, cap), gpu_w)
     devices = np.array([record.devices for record in records])
     cards = np.array([record.cards for record in records])
-    base = np.array([server_base(record.setting.architecture, record.gpu, record.cards) for record in records])
+    in_server = np.minimum(cards, case.run.in_server)
+    base = np.array([server_base(r.setting.architecture, r.gpu, n) for r, n in zip(records, in_server, strict=True)])
     per_card = gpu_w * devices / cards
     return {
         "power_w_per_gpu": per_card,
-        "power_w_server": power.server_power(base, cards, per_card),
+        "power_w_server": power.server_power(base, in_server, per_card),
         "energy_j_per_output_token": gpu_w * devices / figures["output_tokens_per_s"],
     }
 
@@ -329,7 +338,7 @@ def _training(prepared: Prepared, case: training.TrainCase, calibration: Calibra
     tdp = case.gpu.tdp
     gpu_w = np.where(np.isfinite(cap), np.minimum(cap, tdp), power.TRAINING_SHARE_OF_TDP * tdp)
     devices_per_card = case.run.n_gpus / cards
-    base = np.array([server_base("Hopper" if r.gpu[7] > 2e12 else "A100", r.gpu, r.per_node) for r in records])
+    base = np.array([server_base(record.architecture, record.gpu, record.per_node) for record in records])
     seconds = tokens / rate
     figures = {
         "tokens_per_s": rate,
@@ -337,7 +346,7 @@ def _training(prepared: Prepared, case: training.TrainCase, calibration: Calibra
         "tflops_per_gpu": rate * flop / cards / 1e12,
         "mfu": training.model_flops_utilisation(case, rate, peak),
         "hfu": training.model_flops_utilisation(case, rate, peak) * recomputed,
-        "gpu_hours": seconds / 3600.0 * cards / np.where(cards >= _LARGE_RUN, _AVAILABLE, 1.0),
+        "gpu_hours": seconds / 3600.0 * cards / _AVAILABLE,
         "fits": (used <= case.gpu.memory).astype(float),
         "peak_memory_gib": used / GIB,
         "power_w_per_gpu": gpu_w * devices_per_card,
@@ -434,7 +443,7 @@ def _draws(prepared: Prepared, values: np.ndarray, calibration: Calibration) -> 
         if metric == "power_w_per_gpu":
             values[i] = gpu_w
         elif metric in ("power_w_server", "power_w_server_idle"):
-            base = server_base("Hopper" if card.bandwidth > 2e12 else "A100", record.gpu, record.cards)
+            base = server_base(record.architecture, record.gpu, record.cards)
             values[i] = base * (0.55 if "idle" in record.load else 1.0) + record.cards * gpu_w
 
 

@@ -73,6 +73,7 @@ class ServingRow(NamedTuple):
     cards: float
     decode_only: bool
     context: float
+    longest: float
     cap_w: float
     host_bandwidth: float
     sockets: float
@@ -93,6 +94,7 @@ class TrainingRow(NamedTuple):
     peak: float
     tokens: float
     cap_w: float
+    architecture: str
     evidence: Evidence
 
 
@@ -141,7 +143,7 @@ class DrawRow(NamedTuple):
     cards: float
     load: str
     cap_w: float
-    vendor: str
+    architecture: str
 
 
 def need(value: Any, key: str) -> Any:
@@ -151,9 +153,41 @@ def need(value: Any, key: str) -> Any:
     return value
 
 
-def _card(keys: Keys, lookup: Lookup) -> Gpu:
-    gpu: Gpu = lookup.entry("gpu", need(keys.text("gpu"), "gpu"))
-    return gpu
+_SIZE = re.compile(r"\s+(\d+)\s*GB$", re.IGNORECASE)
+_ONE_DEVICE = re.compile(r"\s+(?:one|1|single)\s+(?:GCD|tile|die)\b.*$", re.IGNORECASE)
+
+
+class Card(NamedTuple):
+    """The entry that a row's card means, the devices that one published "GPU" has, and its memory where the name states it. [GB]"""
+
+    gpu: Gpu
+    devices: float
+    memory_gb: float | None
+
+
+def _card(keys: Keys, lookup: Lookup) -> Card:
+    """The card of a row.
+
+    "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4 Pro
+    24GB") is the entry without the size where the catalog holds one version of it.
+    """
+    name = need(keys.text("gpu"), "gpu")
+    memory = keys.number("gpu_memory_gb", 0.1)
+    try:
+        gpu = lookup.entry("gpu", name)
+        return Card(gpu, float(gpu.gpus_per_card), memory)
+    except Unpredictable:
+        one = _ONE_DEVICE.sub("", name)
+        if one != name:
+            return Card(lookup.entry("gpu", one), 1.0, memory)
+        size = _SIZE.search(name)
+        if size is None or not name.startswith("Apple"):
+            raise
+        stem = name[: size.start()]
+        versions = [gpu for gpu in lookup.catalog.gpus.values() if gpu.name.split(" (")[0] == stem]
+        if len(versions) != 1:
+            raise
+        return Card(versions[0], 1.0, memory or float(size.group(1)))
 
 
 def _model(keys: Keys, lookup: Lookup) -> Llm:
@@ -161,10 +195,10 @@ def _model(keys: Keys, lookup: Lookup) -> Llm:
     return llm
 
 
-def _columns(keys: Keys, gpu: Gpu, calibration: Calibration) -> np.ndarray:
+def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
     """The card's columns with what the row says about memory size and links."""
+    gpu, memory = card.gpu, card.memory_gb
     columns = gpu_columns(gpu, calibration)
-    memory = keys.number("gpu_memory_gb", 0.1)
     words = (keys.text("interconnect") or "").casefold()
     changes: dict[str, float] = {}
     if memory is not None:
@@ -249,14 +283,15 @@ class Layout(NamedTuple):
     devices: float
 
 
-def serving_layout(keys: Keys, gpu: Gpu, memory: float, weights: float, engine: str, one_replica: bool) -> Layout:
+def serving_layout(
+    keys: Keys, per_card: float, memory: float, weights: float, engine: str, one_replica: bool
+) -> Layout:
     """The stated layout, else: single-user programs split layers, servers take the smallest tensor degree that holds the weights.
 
     Where the row is about latency, or a stated batch, all cards form one replica.
     """
     stated = keys.record("parallel")
     cards = keys.number("gpus", 1.0)
-    per_card = float(gpu.gpus_per_card)
     tp, pp, dp = (stated.number(key, 1.0) for key in ("tp", "pp", "dp"))
     ep = stated.number("ep", 1.0) or stated.number("moe_ep", 1.0) or 1.0
     attention = stated.number("attention_dp", 1.0) or 1.0
@@ -287,9 +322,10 @@ def serving_layout(keys: Keys, gpu: Gpu, memory: float, weights: float, engine: 
 
 def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> ServingRow:
     """Read a row about inference on GPUs."""
-    gpu, llm = _card(keys, lookup), _model(keys, lookup)
+    named, llm = _card(keys, lookup), _model(keys, lookup)
+    gpu = named.gpu
     metric = keys.text("metric") or ""
-    columns = _columns(keys, gpu, calibration)
+    columns = _columns(keys, named, calibration)
     card = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
@@ -329,14 +365,14 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
     bytes_of_weights = (
         shape.nonexpert * body + shape.experts * shape.expert * expert + (shape.head + shape.embedding) * rest
     )
-    layout = serving_layout(keys, gpu, card.memory, bytes_of_weights, engine, mode in (STATIC, CLOSED))
+    layout = serving_layout(keys, named.devices, card.memory, bytes_of_weights, engine, mode in (STATIC, CLOSED))
 
     per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else 8.0)
     fraction, of_free = _memory_fraction(keys, engine, runtime)
     row = (
         peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt, answer, 0.0,
         _most_sequences(engine, card.memory, calibration), _batched_tokens(keys, engine, card.memory, shape, prompt + answer),
-        fraction, of_free, float(single or engine in ("HF transformers", "gpt-fast")), float(engine.startswith("vLLM")), per_node,
+        fraction, of_free, float(single), float(engine.startswith("vLLM")), per_node,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
     )  # fmt: skip
     context = keys.number("max_model_len", 1.0) or keys.number("seq_len", 1.0)
@@ -345,7 +381,8 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
     )
     return ServingRow(
         llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None, rate,
-        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / gpu.gpus_per_card, single, stated_context,
+        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, stated_context,
+        keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
         serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer), per_node, calibration),
@@ -404,6 +441,8 @@ def _most_sequences(engine: str, memory: float, calibration: Calibration) -> flo
 
 def _batched_tokens(keys: Keys, engine: str, memory: float, shape: LlmColumns, used: float) -> float:
     """Tokens of the largest prefill a server makes room for."""
+    if engine in ("HF transformers", "gpt-fast"):
+        return used * (keys.number("batch", 1.0) or 1.0)
     if engine == "vLLM before 0.6":
         # These versions made room for one whole prompt of the longest context.
         return keys.number("max_model_len", 1.0) or float(min(max(shape.max_context, used), 32768.0))
@@ -451,7 +490,7 @@ def framework_of(keys: Keys, lookup: Lookup) -> str:
     return "other"
 
 
-def _zero(word: str | None, framework: str, devices: float, method: str, fits_unsharded: bool) -> float:
+def _zero(word: str | None, framework: str, devices: float, method: str, fits_unsharded: bool, split: bool) -> float:
     text = (word or "").casefold()
     if "shard-grad" in text or "zero2" in text or "zero-2" in text:
         return 2.0
@@ -461,47 +500,61 @@ def _zero(word: str | None, framework: str, devices: float, method: str, fits_un
         return 1.0
     if "ddp" in text or devices <= 1:
         return 0.0
-    if framework in _SHARDED_BY_DEFAULT:
+    if framework in _SHARDED_BY_DEFAULT and not split:
         return 3.0
     if framework == "HF Trainer and PEFT":
         return 0.0 if fits_unsharded else 3.0
     return 1.0
 
 
+_DATA_PARALLEL_WORDS = frozenset({"fsdp-full", "fsdp", "zero3", "ddp", "zero2"})
+_WIDEST = 8.0
+
+
 def _degrees(
-    keys: Keys, llm: Llm, gpu: Gpu, memory: float, params: float, per_param: float, framework: str, devices: float
+    keys: Keys, llm: Llm, gpu: Gpu, memory: float, shape: LlmColumns, per_param: float, framework: str, devices: float
 ) -> Layout:
-    """Stated degrees, else data parallel for sharding frameworks, else the smallest tensor, then pipeline degree that fits."""
+    """Stated degrees, else data parallel for sharding frameworks, else the smallest degrees that fit.
+
+    Experts are spread over the cards of a server before tensor and pipeline ranks split the rest.
+    """
     stated = keys.record("parallel")
     context = keys.number("cp", 1.0) or stated.number("cp", 1.0) or 1.0
     tp, pp, dp = (stated.number(key, 1.0) for key in ("tp", "pp", "dp"))
     ep = stated.number("ep", 1.0) or 1.0
     if tp is None and pp is None and dp is None:
         tp, pp = 1.0, 1.0
-        if framework in ("Megatron and NeMo", "other") and keys.text("sharding") not in (
-            "fsdp-full",
-            "fsdp",
-            "zero3",
-            "ddp",
-            "zero2",
-        ):
+        if framework in ("Megatron and NeMo", "other") and keys.text("sharding") not in _DATA_PARALLEL_WORDS:
             room = _MEMORY_SHARE_OF_A_PLAN * memory / per_param
-            most = min(8.0, float(gpu.link_domain), devices)
-            while params / tp > room and tp * 2 <= most:
+            most = min(_WIDEST, max(float(gpu.link_domain), 1.0), devices)
+            experts = float(shape.experts * shape.expert)
+            ep = min(most, float(shape.experts)) if experts and ep == 1.0 else ep
+            dense = float(shape.params) - experts
+
+            def held() -> float:
+                return (dense / tp + experts / (ep if ep > 1 else tp)) / pp
+
+            while held() > room and tp * 2 <= (1.0 if experts else most):
                 tp *= 2
-            while params / (tp * pp) > room and tp * pp * 2 <= devices and pp * 2 <= llm.layers:
+            while held() > room and tp * pp * 2 <= devices / max(ep / tp, 1.0) and pp * 2 <= llm.layers:
                 pp *= 2
-        dp = max(devices // (tp * pp * context), 1.0)
     tp, pp = tp or 1.0, pp or 1.0
     if dp is None:
         dp = max(devices // (tp * pp * context), 1.0)
+    left = devices / (tp * pp * dp * context)
+    if left >= 2.0:
+        # Cards beyond the stated degrees: more replicas while each has a sequence, else they share long sequences.
+        whole = keys.number("global_batch", 1e-6) or math.inf
+        more = min(left, max(1.0, whole // dp))
+        dp, context = dp * more, context * max(left / more, 1.0)
     return Layout(tp, pp, dp, min(ep, dp * context * tp), context, devices)
 
 
 def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> TrainingRow:
     """Read a row about training or fine-tuning."""
-    gpu, llm = _card(keys, lookup), _model(keys, lookup)
-    columns = _columns(keys, gpu, calibration)
+    named, llm = _card(keys, lookup), _model(keys, lookup)
+    gpu = named.gpu
+    columns = _columns(keys, named, calibration)
     card = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
@@ -533,7 +586,7 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         degrees = [stated.number(key, 1.0) or 1.0 for key in ("tp", "pp", "dp")]
         product = math.prod(degrees) * (keys.number("cp", 1.0) or 1.0)
         cards = product if product > 1 else (256.0 if shape.params < 15e9 else 1024.0) if np.isfinite(tokens) else 1.0
-    devices = cards * gpu.gpus_per_card
+    devices = cards * named.devices
     sequence = keys.number("seq_len", 1.0) or _ASSUMED_SEQUENCE
 
     weight_bytes = 2.0
@@ -542,11 +595,11 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         level = WEIGHT_FORMATS[weight_format(weights)].bits if weights else 4.5
         weight_bytes = level / 8 if level < 16 else 4.5 / 8
     per_param = {"full": 6.0, "lora": 2.0, "qlora": weight_bytes}[method]
-    layout = _degrees(keys, llm, gpu, card.memory, shape.params, per_param, framework, devices)
+    layout = _degrees(keys, llm, gpu, card.memory, shape, per_param, framework, devices)
     tp, pp, dp, ep, context = layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp
     resident = shape.params / (tp * pp) * {"full": 16.0, "lora": 2.0, "qlora": weight_bytes}[method]
     sharding = keys.text("sharding")
-    zero = _zero(sharding, framework, devices, method, resident < 0.8 * card.memory)
+    zero = _zero(sharding, framework, devices, method, resident < 0.8 * card.memory, tp * pp > 1)
 
     micro, count, whole = (
         keys.number("micro_batch", 1e-6),
@@ -566,19 +619,21 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     checkpointing = keys.either("activation_checkpointing")
     recompute = _recompute(checkpointing, framework)
     offload = float("offload" in (sharding or ""))
+    optimizer, gradients = training.OPTIMIZER_BYTES["adamw"], 4.0 if framework == "Megatron and NeMo" else 2.0
     per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else min(8.0, cards))
     per_node = min(per_node, cards) if cards < per_node else per_node
-    megatron = framework == "Megatron and NeMo"
     run = (
         dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp", 1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
-        _optimizer_bytes(framework, method, devices), 4.0 if megatron else 2.0, 1.0, 0.0, per_node * gpu.gpus_per_card,
+        optimizer, gradients, 1.0, 0.0, per_node * named.devices,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
     )  # fmt: skip
+    if checkpointing is None and keys.text("metric") == "peak_memory_gib":
+        run = _that_ran(run, columns, llm, calibration)
     return TrainingRow(
         llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration), cards, per_node,
         dense, tokens, keys.number("power_limit_w", 1.0) or math.nan,
-        evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
+        architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
     )  # fmt: skip
 
 
@@ -598,8 +653,31 @@ def _recompute(stated: bool | str | None, framework: str) -> float:
     return training.RECOMPUTE_FULL if stated else training.RECOMPUTE_NONE
 
 
-def _optimizer_bytes(framework: str, method: str, devices: float) -> float:
-    return training.OPTIMIZER_BYTES["adamw"]
+_RUN = {name: position for position, name in enumerate(training.TrainColumns._fields)}
+
+
+def _that_ran(run: tuple[float, ...], columns: np.ndarray, llm: Llm, calibration: Calibration) -> tuple[float, ...]:
+    """The settings of a run that is known to have fitted: recompute everything, then page the optimizer, if it would not."""
+    index = np.zeros(len(training.TrainConstants._fields), int)
+    choices = []
+    for recompute, frugal in (
+        (run[_RUN["recompute"]], False),
+        (training.RECOMPUTE_FULL, False),
+        (training.RECOMPUTE_FULL, True),
+    ):
+        changed = list(run)
+        changed[_RUN["recompute"]] = recompute
+        if frugal:
+            # The optimizer steps inside the backward pass, its states lie in the host's memory.
+            changed[_RUN["offload_optimizer"]], changed[_RUN["gradient_bytes"]] = 1.0, 0.0
+        choices.append(tuple(changed))
+    case = training.build([llm_columns(llm)] * 3, [columns] * 3, choices, [index] * 3, calibration)
+    fits = training.train_memory(case).total <= case.gpu.memory
+    if fits[0]:
+        return choices[0]
+    if fits[1] or not (fits[2] and run[_RUN["n_gpus"]] == 1):
+        return choices[1]
+    return choices[2]
 
 
 def _adapters(llm: Llm, method: str) -> float:
@@ -629,6 +707,8 @@ def is_training(keys: Keys, lookup: Lookup) -> bool:
         keys.has(key)
         for key in ("method", "global_batch", "micro_batch", "grad_accum", "train_tokens", "activation_checkpointing")
     ):
+        return True
+    if keys.has("seq_len") and not keys.has("input_tokens") and keys.text("task") == "power":
         return True
     engine = keys.record("engine")
     runtime = lookup.runtime(engine.text("kind"))
@@ -691,13 +771,14 @@ _NODE_NETWORK_DEFAULT = 8 * 50e9
 
 def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CollectiveRow:
     """Read a row about a collective operation."""
-    gpu = _card(keys, lookup)
+    named = _card(keys, lookup)
+    gpu = named.gpu
     operation = (keys.text("collective") or "all_reduce").casefold()
     ranks = need(keys.number("gpus", 1.0), "gpus")
     if ranks < 2:
         raise Unpredictable(_("A collective needs at least two GPUs."))
     message = keys.number("message_bytes", 1.0) or 8.0 * GIB
-    columns = GpuColumns(*_columns(keys, gpu, calibration))
+    columns = GpuColumns(*_columns(keys, named, calibration))
     words = (keys.text("interconnect") or "").casefold()
     nodes = keys.number("nodes", 1.0) or 1.0
     if gpu.link_domain >= ranks and "mnnvl" in words:
@@ -718,7 +799,7 @@ def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Coll
 
 def cap_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CapRow:
     """Read a row about speed under a power cap."""
-    gpu = _card(keys, lookup)
+    gpu = _card(keys, lookup).gpu
     cap = need(keys.number("power_limit_w", 1.0), "power_limit_w")
     tdp = gpu.board_power_w.value if gpu.board_power_w else None
     reference = keys.number("power_limit_reference_w", 1.0) or tdp
@@ -729,8 +810,9 @@ def cap_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CapRow:
 
 def draw_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> DrawRow:
     """Read a row about the draw of a server or card, with or without a stated load."""
-    gpu = _card(keys, lookup)
-    columns = _columns(keys, gpu, calibration)
+    named = _card(keys, lookup)
+    gpu = named.gpu
+    columns = _columns(keys, named, calibration)
     load = (keys.text("load") or keys.text("workload") or "").casefold()
     if keys.text("metric") == "power_w_server_idle":
         load = "idle"
@@ -739,7 +821,7 @@ def draw_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> DrawRow:
         need(keys.number("gpus_per_node", 1.0) or keys.number("gpus", 1.0), "gpus"),
         load,
         keys.number("power_limit_w", 1.0) or math.nan,
-        gpu.vendor,
+        calibration.architecture(gpu.architecture),
     )
 
 
