@@ -22,42 +22,50 @@ _NAMES_SHOWN = 3
 
 
 class Fact(NamedTuple):
-    """One message; ``bare`` is used when a placeholder of ``message`` has no number.
+    """One message; ``bare`` stands in when a number of ``message`` is absent, ``short`` when one of ``bare`` is too.
 
     ``counted`` chooses the plural by the number ``by``.
     """
 
     message: str = ""
     bare: str = ""
+    short: str = ""
     counted: Callable[[int], str] | None = None
     by: str = ""
 
 
 FINDINGS: dict[str, Fact] = {
-    "exceeds_memory": Fact(N_("Needs {need_bytes} a GPU; {gpu} has {usable_bytes} usable")),
+    "exceeds_memory": Fact(
+        N_("Needs {need_bytes} a GPU; {gpu} has {usable_bytes} usable"), N_("Does not fit in memory")
+    ),
     "tight_memory": Fact(N_("Memory is {share} full: longer prompts may not fit")),
     "misses_first_token": Fact(
-        N_("First token {value_s} misses {target_s}; {binds} binds"), N_("First token {value_s} misses {target_s}")
+        N_("First token {value_s} misses {target_s}; {binds} binds"),
+        N_("First token {value_s} misses {target_s}"),
+        N_("First token misses its target"),
     ),
-    "misses_per_token": Fact(N_("Time per token {value_s} misses {target_s}")),
-    "overloaded": Fact(N_("Demand of {demand_tokens_s} exceeds the {capacity_tokens_s} it can serve")),
+    "misses_per_token": Fact(N_("Time per token {value_s} misses {target_s}"), N_("Time per token misses its target")),
+    "overloaded": Fact(
+        N_("Demand of {demand_tokens_s} exceeds the {capacity_tokens_s} it can serve"),
+        N_("Demand exceeds what it can serve"),
+    ),
     "low_end_misses_demand": Fact(N_("Low end of the band ({low_tokens_s}) is under demand, {demand_tokens_s}")),
     "low_end_misses_first_token": Fact(N_("First token may reach {high_s}; the target is {target_s}")),
     "low_end_misses_per_token": Fact(N_("Time per token may reach {high_s}; the target is {target_s}")),
     "kv_cache_full": Fact(N_("KV cache holds {max_batch} requests; {batch} are in flight")),
-    "misses_deadline": Fact(N_("Takes {value_s}; the deadline leaves {target_s}")),
+    "misses_deadline": Fact(N_("Takes {value_s}; the deadline leaves {target_s}"), N_("Ends after the deadline")),
     "low_end_misses_deadline": Fact(
         N_("May take {high_s}; the deadline leaves {target_s}"),
         N_("Takes {value_s}, but the band goes past the {target_s} left"),
     ),
-    "exceeds_power": Fact(N_("Draws {value_w}; the feed gives {limit_w}")),
+    "exceeds_power": Fact(N_("Draws {value_w}; the feed gives {limit_w}"), N_("Draws more than the feed gives")),
     "nameplate_exceeds_power": Fact(N_("Nameplate {value_w} exceeds the feed of {limit_w}")),
-    "exceeds_cooling": Fact(N_("Heat of {heat_w} exceeds cooling of {limit_w}")),
+    "exceeds_cooling": Fact(N_("Heat of {heat_w} exceeds cooling of {limit_w}"), N_("Heat exceeds the cooling")),
     "nameplate_exceeds_cooling": Fact(N_("Nameplate {heat_w} exceeds cooling of {limit_w}")),
     "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed")),
-    "exceeds_rack": Fact(N_("One rack needs {value_w}; its limit is {limit_w}")),
+    "exceeds_rack": Fact(N_("One rack needs {value_w}; its limit is {limit_w}"), N_("One rack exceeds its limit")),
     "inlet_too_warm": Fact(N_("Supply air of {supply_c} is warmer than the {limit_c} allowed")),
-    "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget")),
+    "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget"), N_("Over the budget")),
     "budget_band_exceeds": Fact(N_("Price band reaches {high}; the budget is {budget}")),
     "price_assumed": Fact(N_("No price on record for {entry}; a class value is assumed")),
     "price_old": Fact(
@@ -99,12 +107,35 @@ FINDINGS: dict[str, Fact] = {
     "not_validated": Fact(N_("Not checked against measurements: {what}"), N_("Not checked against measurements")),
     "second_training_group": Fact(N_("Training uses one group; group {group} is left idle")),
     "cpu_only_slow": Fact(N_("CPUs alone: {tokens_s}, {kwh_per_million} per million tokens")),
+    "trade_ratio_16bit": Fact(N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8, which this plan rules out")),
+    "end_of_life_new": Fact(N_("{gpu} is no longer made: ask who sells it new, and with which warranty")),
+    "too_many_racks": Fact(N_("Needs {racks} racks; the room has {limit}")),
+    "no_gpu": Fact(N_("No GPU in this group")),
+    "card_figures_missing": Fact(N_("The catalog lacks bandwidth or matrix rates of {gpu}: no speed is predicted")),
+    "no_runtime": Fact(N_("No known software runs this on {gpu}")),
+    "runtime_not_scored": Fact(N_("No measurements speak for {runtime}: no speed is predicted")),
+    "no_format": Fact(N_("{runtime} has no weight format on {gpu} at or above {lowest}; allow a lower one")),
+    "pp_exceeds_layers": Fact(N_("PP{pp} exceeds the {layers} layers of the model")),
+    "ep_without_experts": Fact(N_("EP{ep} needs a model with experts")),
+    "ep_not_divides": Fact(N_("EP{ep} does not divide the {experts} experts")),
+    "tp_leaves_server": Fact(N_("TP{tp} does not fit the {gpus} GPUs of one server")),
+    "runtime_no_tensor": Fact(N_("{runtime} cannot split layers over GPUs (TP{tp})")),
+    "runtime_no_pipeline": Fact(N_("{runtime} has no pipeline stages (PP{pp})")),
+    "runtime_one_server": Fact(N_("{runtime} does not span servers")),
+    "runtime_does_not_train": Fact(N_("{runtime} serves models and does not train them")),
+    "training_needs_gpu": Fact(N_("Training needs GPUs; this group has none")),
+    "no_compute_unit": Fact(N_("{gpu} has no {compute} units")),
+    "batch_too_small": Fact(N_("A batch of {batch} sequences does not reach all {gpus} GPUs")),
+    "unknown_card": Fact(N_("The catalog has no card called {gpu}")),
+    "unknown_model": Fact(N_("The catalog has no model called {llm}"), N_("Choose a model first")),
+    "cpu_unknown": Fact(N_("Name the processor: without a GPU the speed follows from its memory")),
     "entries_differ": Fact(N_("Pinned entries differ from this catalog: {names}")),
     "format_lever": Fact(N_("{weights} weights: {speed_ratio} the speed, {memory_bytes} a GPU")),
     "pruning_no_gain": Fact(N_("Pruning saves memory; {gpu} runs no faster with it")),
 }
 
 CHECKS: dict[str, Fact] = {
+    "nothing_in_room": Fact(N_("Nothing stands in this room")),
     "meets_targets": Fact(N_("Meets targets, {headroom} to spare"), N_("Meets targets")),
     "fits": Fact(N_("Fits, {share} of usable memory"), N_("Fits")),
     "does_not_fit": Fact(N_("Needs {need_bytes} a GPU, {usable_bytes} usable"), N_("Does not fit")),
@@ -114,6 +145,7 @@ CHECKS: dict[str, Fact] = {
     "room_over": Fact(N_("Over the limits of the room")),
     "budget_ok": Fact(N_("Within budget, {share} used"), N_("Within budget")),
     "budget_over": Fact(N_("Over budget by {over}"), N_("Over budget")),
+    "no_speed_target": Fact(N_("No speed target set")),
     "no_budget": Fact(N_("No budget set")),
     "no_limit": Fact(N_("No limit set")),
     "not_known": Fact(N_("Not known: {reason}"), N_("Not known")),
@@ -130,7 +162,7 @@ HEADLINES: dict[str, Fact] = {
         N_("{letter} meets every target, for {amount}."),
     ),
     "two_best": Fact(
-        N_("{letter} and {other} meet every target; at {amount} and {other_amount} their cost bands overlap."),
+        N_("{letter} and {other} meet every target; {letter} costs {amount}, and their cost bands overlap."),
         N_("{letter} and {other} meet every target; their cost bands overlap."),
     ),
     "none_meets": Fact(
@@ -145,6 +177,13 @@ WAYS_OUT: dict[str, Fact] = {
     "change_runtime": Fact(N_("Change the runtime to {runtime}")),
     "add_servers": Fact(counted=lambda n: ngettext("Add {count} server", "Add {count} servers", n), by="count"),
     "cap_power": Fact(N_("Cap GPUs at {watts}: {speed_loss} speed"), N_("Cap GPUs at {watts}")),
+    "allow_format": Fact(N_("Allow {bits}-bit weights")),
+    "split_auto": Fact(N_("Let the program choose the split")),
+    "use_compute": Fact(N_("Compute in 16 bit")),
+    "remove_servers": Fact(counted=lambda n: ngettext("Install {count} server fewer", "Install {count} servers fewer", n), by="count"),
+    "fewer_gpus": Fact(N_("Buy {count} GPUs a server")),
+    "buy_used": Fact(N_("Buy {gpu} second-hand")),
+    "use_linux": Fact(N_("Run it under Linux")),
     "use_split": Fact(N_("Split as TP{tp} × PP{pp}")),
     "relax_target": Fact(N_("Relax the target to {target_s}"), N_("Relax the target")),
     "lower_batch": Fact(N_("Allow {batch} requests at once"), N_("Allow fewer requests at once")),
@@ -156,6 +195,15 @@ FACTS: dict[str, Fact] = {**FINDINGS, **CHECKS, **HEADLINES, **WAYS_OUT}
 
 # Short words that stand inside a sentence: what binds, why not. Names (of cards, of runtimes) stand as they are.
 WORDS: dict[str, str] = {
+    "runtime": N_("software"),
+    "context": N_("context length"),
+    "overloaded": N_("demand exceeds capacity"),
+    "nothing_served": N_("nothing is served"),
+    "nothing_bought": N_("nothing is bought"),
+    "never": N_("renting stays cheaper"),
+    "price": N_("no price on record"),
+    "exchange_rate": N_("no exchange rate"),
+    "cloud_price": N_("no cloud price on record"),
     "memory": N_("memory size"),
     "bandwidth": N_("memory bandwidth"),
     "compute": N_("compute"),
@@ -185,22 +233,22 @@ WORDS: dict[str, str] = {
 METRICS: dict[str, Fact] = {
     "first_token": Fact(N_("First token, {percentile}"), N_("First token")),
     "per_token": Fact(N_("Per token, {percentile}"), N_("Per token")),
-    "output": Fact(N_("Output at targets")),
-    "output_limit": Fact(N_("Output, no targets")),
-    "headroom": Fact(N_("Headroom over peak")),
-    "single_stream": Fact(N_("Single-stream decode")),
+    "output": Fact(N_("At targets")),
+    "output_limit": Fact(N_("Without targets")),
+    "headroom": Fact(N_("Headroom")),
+    "single_stream": Fact(N_("Single stream")),
     "prefill": Fact(N_("Prefill rate")),
     "memory_used": Fact(N_("Memory used")),
     "max_power": Fact(N_("Max power")),
     "heat": Fact(N_("Heat at load")),
-    "energy_per_million": Fact(N_("Energy, million tokens")),
+    "energy_per_million": Fact(N_("Energy, M tokens")),
     "purchase": Fact(N_("Purchase")),
     "total": Fact(N_("{years}-year total"), N_("Total over term")),
     "per_million": Fact(N_("Per million tokens")),
     "breakeven": Fact(N_("Break-even vs rent")),
     "tokens": Fact(N_("Training rate")),
     "step": Fact(N_("Step time")),
-    "mfu": Fact(N_("Model FLOP utilisation")),
+    "mfu": Fact(N_("MFU")),
     "duration": Fact(N_("Duration")),
     "gpu_hours": Fact(N_("GPU-hours")),
     "energy_per_run": Fact(N_("Energy per run")),
@@ -245,6 +293,20 @@ STATUS: dict[str, str] = {
 LEVELS: dict[str, str] = {"stop": N_("stop"), "check": N_("check"), "note": N_("note")}
 
 PARTS: dict[str, str] = {
+    "host": N_("host software"),
+    "communication": N_("communication"),
+    "stragglers": N_("stragglers"),
+    "data_communication": N_("gradient exchange"),
+    "bubble": N_("pipeline bubbles"),
+    "launch": N_("launch floor"),
+    "context_communication": N_("context-parallel traffic"),
+    "expert_communication": N_("expert traffic"),
+    "tensor_communication": N_("tensor-parallel traffic"),
+    "matrix": N_("matrix products"),
+    "elementwise": N_("norms and activations"),
+    "attention": N_("attention"),
+    "kernels": N_("kernel launches"),
+    "weights_compute": N_("reading weights, computing"),
     "weights": N_("weights"),
     "kv_cache": N_("KV cache"),
     "activations": N_("activations"),
@@ -316,10 +378,9 @@ def _spoken(fact: Fact, numbers: Numbers, money: str) -> str:
         count = numbers.get(fact.by)
         message = fact.counted(round(float(count)) if count is not None else 0)
     else:
-        message = fact.message
-        if fact.bare and not all(_present(numbers, name) for name in placeholders(message)):
-            message = fact.bare
-        message = _(message)
+        variants = [message for message in (fact.message, fact.bare, fact.short) if message]
+        complete = (each for each in variants if all(_present(numbers, name) for name in placeholders(each)))
+        message = _(next(complete, variants[-1]))
     return message.format(**{name: _written(name, numbers, money) for name in placeholders(message)})
 
 
@@ -394,10 +455,19 @@ def _word_or_names(value: Any) -> str:
     return word(value) if isinstance(value, str) else _list(value)
 
 
-_AMOUNTS = frozenset({"amount", "other_amount", "budget", "over", "high"})
+_AMOUNTS = frozenset({"amount", "budget", "over", "high"})
 _NESTED = frozenset({"what", "fix", "reason"})
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
+    "llm": str,
+    "compute": weight_format,
+    "lowest": str,
+    "bits": format.count,
+    "experts": format.count,
+    "ep": format.count,
+    "layers": format.count,
+    "limit": format.count,
+    "racks": format.count,
     "need_bytes": format.bytes_gib,
     "usable_bytes": format.bytes_gib,
     "memory_bytes": format.bytes_gib,
@@ -470,7 +540,7 @@ class Scale(NamedTuple):
         if value is None:
             return format.NOT_KNOWN
         if self.kind in ("headroom", "change"):
-            return format.signed_percent(value)
+            return format.signed_percent(round(value, 2))
         if self.kind == "power":
             return format.power_kw(value, unit=False)
         if self.kind == "share":
@@ -493,7 +563,12 @@ class Scale(NamedTuple):
             return f"{format.signed_percent(low)} – {format.signed_percent(high)}"
         if self.kind == "power":
             return f"{format.power_kw(low, unit=False)}–{format.power_kw(high, unit=False)}"
-        return format.band(low / self.size, high / self.size)
+        low, high = low / self.size, high / self.size
+        if self.kind == "tokens_s" and high >= KILO:
+            # One decimal under 1 k: a band is narrow on the screen.
+            low = round(low / KILO, 1) if low >= KILO / 10 else low / KILO
+            return format.band(low, high / KILO) + "k"
+        return format.band(low, high)
 
     def text(self, value: float | None) -> str:
         """The figure with its unit, for sentences and tooltips."""

@@ -92,7 +92,7 @@ def _of_group(plan: Plan, scenario: Scenario, index: int, group: Group, one: Com
     if group.condition != "owned":
         if price.value is None:
             found.append(Finding("check", "price_unknown", letter, index, "", {"entry": gpu.name}))
-        elif price.basis == "assumed":
+        elif price.basis == "assumed" and how != "market":
             found.append(Finding("note", "price_assumed", letter, index, "", {"entry": gpu.name}))
         elif how == "market" and date:
             age = cost.months(catalog.date) - cost.months(date)
