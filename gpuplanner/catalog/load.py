@@ -73,6 +73,11 @@ def identity(kind: str, record: Any) -> Any:
     return record.name
 
 
+def priced(price: schema.Price) -> tuple[str, ...]:
+    """The names of the entries that a price is of: where nobody stated the form factor, each card that it may be of."""
+    return (price.entry,) if price.entry is not None else price.candidates
+
+
 class Shelf:
     """The catalog files of one folder, each read and checked on first use."""
 
@@ -230,8 +235,10 @@ class Catalog:
         pinned = getattr(self._pinned, FILES[kind][0], ())
         if kind == "price" and pinned:
             # A plan shows the same cost on every machine: where it pins prices of an entry, no others count.
-            names = {price.entry for price in pinned if price.entry is not None}
-            merged = {key: price for key, price in merged.items() if price.entry not in names}
+            entries = {entry.name for each in ENTRY_KINDS for entry in getattr(self._pinned, FILES[each][0], ())}
+            names = entries.intersection(name for price in pinned for name in priced(price))
+            names.update(price.entry for price in pinned if price.entry is not None)
+            merged = {key: price for key, price in merged.items() if names.isdisjoint(priced(price))}
         for record in pinned:
             merged[identity(kind, record)] = record
         return merged
@@ -407,8 +414,7 @@ class Catalog:
             return shared._price_index
         index: dict[str, list[schema.Price]] = {}
         for price in self.prices:
-            # A price whose form factor nobody stated speaks for each card that it may be of.
-            for name in (price.entry,) if price.entry is not None else price.candidates:
+            for name in priced(price):
                 index.setdefault(name, []).append(price)
         return {name: tuple(prices) for name, prices in index.items()}
 
