@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gpuplanner.catalog.load import ENTRY_KINDS, FILES, Catalog
+from gpuplanner.catalog.load import ENTRY_KINDS, FILES, Catalog, priced
 from gpuplanner.catalog.schema import Assumption, Price, Server, Source
 from gpuplanner.model.plan import PinnedEntries, Plan, Reference, references
 
@@ -50,7 +50,8 @@ def repin(plan: Plan, catalog: Catalog, which: Iterable[Reference] | None = None
         for reference, entry in pinned.items()
         if reference not in renewed or catalog.find(*reference) is None
     }
-    prices = tuple(price for price in plan.entries.prices if any(price.entry == name for _kind, name in kept))
+    names = {name for _kind, name in kept}
+    prices = tuple(price for price in plan.entries.prices if not names.isdisjoint(priced(price)))
     assumptions = () if which is None else plan.entries.assumptions
     fields = {name: getattr(plan, name) for name in Plan.model_fields}
     bare = Plan(
@@ -67,7 +68,7 @@ def entries_that_differ(plan: Plan, catalog: Catalog) -> tuple[Reference, ...]:
     """
     differing: list[Reference] = []
     for (kind, name), entry in _records(plan).items():
-        prices = {price.id: price for price in plan.entries.prices if price.entry == name}
+        prices = {price.id: price for price in plan.entries.prices if name in priced(price)}
         today = {price.id: price for price in catalog.prices_of(name)}
         if catalog.find(kind, name) != entry or prices != today:
             differing.append(Reference(kind, name))
@@ -139,7 +140,7 @@ def _prices(
     prices: dict[str, Price] = {}
     for reference in wanted:
         if reference in pinned:
-            own: Iterable[Price] = (price for price in plan.entries.prices if price.entry == reference.name)
+            own: Iterable[Price] = (price for price in plan.entries.prices if reference.name in priced(price))
         else:
             own = catalog.prices_of(reference.name)
         for price in own:

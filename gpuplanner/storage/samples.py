@@ -1,5 +1,10 @@
-"""The worked examples that the program is shipped with: one for each job that buyers bring."""
+"""The worked examples that the program is shipped with: one for each job that buyers bring.
 
+Development tool: `python -m gpuplanner.storage.samples` brings the pinned records and the figures that were seen up
+to date with the catalog and the model. The decisions in the files stay as they are.
+"""
+
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,3 +69,26 @@ def open_sample(key: str) -> Opened:
         if sample.key == key:
             return plan_file.read(sample.path)
     raise KeyError(key)
+
+
+def update() -> list[str]:
+    """Renew what the examples pin and show; return the names of the files that changed."""
+    from gpuplanner.catalog.load import load
+    from gpuplanner.model.evaluate import evaluate
+    from gpuplanner.model.pinning import pin, repin
+    from gpuplanner.storage.seen import seen_of
+
+    catalog = load()
+    changed = []
+    for sample in SAMPLES:
+        before = sample.path.read_bytes()
+        opened = plan_file.read(sample.path)
+        plan = repin(pin(opened.plan, catalog), catalog)
+        plan_file.write(sample.path, plan, seen_of(evaluate(plan, catalog)), opened.unknown)
+        if sample.path.read_bytes() != before:
+            changed.append(sample.path.name)
+    return changed
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"wrote {name}\n" for name in update())

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuplanner.catalog.load import load
+from gpuplanner.catalog.load import load, priced
 from gpuplanner.model.edit import remove, replace
 from gpuplanner.model.pinning import entries_that_differ, pin, repin
 from gpuplanner.model.plan import Group, Plan, Reference, Run, Scenario, Serve
@@ -53,7 +53,7 @@ def test_pinned_records_stay_when_the_catalog_changes(plan, catalog):
     changed = replace(pinned, ("scenarios", 1, "groups", 0, "gpu"), "L40S 48GB")
     found = pin(changed, newer).entries
     assert catalog.gpus[CARD] in found.gpus
-    own = {price.id: price.amount for price in found.prices if price.entry == CARD}
+    own = {price.id: price.amount for price in found.prices if CARD in priced(price)}
     assert own == {price.id: price.amount for price in catalog.prices_of(CARD)}
     assert entries_that_differ(pinned, newer) != ()
     assert Reference("gpu", CARD) in entries_that_differ(pinned, newer)
@@ -64,7 +64,7 @@ def test_records_that_are_no_longer_named_go(plan, catalog):
     entries = pin(remove(pinned, ("scenarios", 0)), catalog).entries
     assert [gpu.name for gpu in entries.gpus] == ["A100 SXM 80GB"]
     assert entries.servers == entries.nics == ()
-    assert {price.entry for price in entries.prices} <= {"A100 SXM 80GB", "Llama-3.3-70B"}
+    assert all("A100 SXM 80GB" in priced(price) for price in entries.prices)
 
 
 def test_an_empty_plan_pins_nothing(plan, catalog):
@@ -103,3 +103,22 @@ def test_class_values_of_other_cards_are_left_out(plan, catalog):
     assert "hgx_h100_h200" in kept
     assert "Gaudi 3 128GB" in {assumption.applies_to for assumption in catalog.assumptions}
     assert "Gaudi 3 128GB" not in kept
+
+
+def test_a_price_that_several_cards_share_is_pinned_for_each(plan, catalog):
+    shared = [price for price in catalog.prices if price.entry is None and "A100 SXM 80GB" in price.candidates]
+    assert shared
+    pinned = pin(plan, catalog)
+    assert {price.id for price in shared} <= {price.id for price in pinned.entries.prices}
+    assert entries_that_differ(pinned, catalog) == ()
+
+
+def test_prices_of_a_pinned_card_come_from_the_plan_alone(plan, catalog):
+    pinned = pin(plan, catalog)
+    dearer = tuple(
+        price.model_copy(update={"id": f"{price.id}-new", "amount": price.amount * 2}) for price in catalog.prices
+    )
+    newer = catalog.over(SimpleNamespace(prices=(*catalog.prices, *dearer)))
+    for name in (CARD, "A100 SXM 80GB", "DGX H100"):
+        seen = {price.id: price.amount for price in newer.over(pinned.entries).prices_of(name)}
+        assert seen == {price.id: price.amount for price in catalog.prices_of(name)}
