@@ -5,12 +5,13 @@ value again on Esc or when the user leaves it. A field that may be left blank ("
 blank comes to.
 """
 
+import html
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, QRectF, QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtCore import QObject, QRectF, QSize, QStringListModel, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, Qt, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -114,7 +115,7 @@ class _LineField(QLineEdit):
             return
         self._refusal = sentence
         _mark(self, "refused", bool(sentence))
-        self.setToolTip(sentence)
+        self.setToolTip(plain_tip(sentence))
         self.setAccessibleDescription(sentence)
         self.refused.emit(sentence)
 
@@ -192,6 +193,11 @@ class _LineField(QLineEdit):
         return (
             self._value is not _NOTHING and self._parsed is not _NOTHING and not self._same(self._parsed, self._value)
         )
+
+
+def plain_tip(text: str) -> str:
+    """`text` for a tool tip, letter by letter: what looks like markup would be rendered, and may come from a file."""
+    return f"<span>{html.escape(text)}</span>" if "<" in text or "&" in text else text
 
 
 def _mark(widget: QWidget, name: str, value: bool) -> None:

@@ -308,7 +308,8 @@ QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus {
 QPlainTextEdit:focus { padding: 0; }
 QLineEdit[warned="true"] { border: 2px solid @warn; padding: 0 7px; }
 QLineEdit[refused="true"] { border: 2px solid @fail; padding: 0 7px; }
-QLineEdit[flat="true"] { background: transparent; border-color: transparent; padding: 0 3px; }
+QLineEdit[flat="true"] { background: transparent; border-color: transparent; padding: 0 3px;
+    placeholder-text-color: @text; }
 QLineEdit[flat="true"]:hover { border-color: @line2; }
 QLineEdit[flat="true"]:focus { border: 2px solid @accent; padding: 0 2px; background: @field; }
 QLineEdit:disabled, QComboBox:disabled { color: @faded; border-color: @line; background: @sunken; }
@@ -335,6 +336,7 @@ QPushButton:disabled { color: @faded; border-color: @line; }
 QPushButton[primary="true"], QPushButton:default[primary="true"] {
     background: @accent; color: @on_accent; border: 1px solid @accent; font-weight: 600; }
 QPushButton[primary="true"]:hover { background: @accent_hover; }
+QPushButton[primary="true"]:disabled { background: @sunken; color: @faded; border: @b solid @line; }
 QPushButton[link="true"] {
     background: transparent; color: @accent; border: none; padding: 0 4px; min-height: 22px; font-weight: 500; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
@@ -356,6 +358,8 @@ QToolButton[row="true"] {
 QToolButton[row="true"]:checked { background: @selected; }
 QToolButton[status="true"] { color: @text2; padding: 1px 5px; border-radius: 4px; }
 QCheckBox { color: @text; spacing: 6px; background: transparent; }
+QCheckBox::indicator { width: 12px; height: 12px; border: @b solid @text3; border-radius: 3px; background: @panel; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent; }
 QCheckBox:focus, QRadioButton:focus { color: @accent; }
 
 QMenuBar { background: transparent; color: @text2; spacing: 2px; }
@@ -388,6 +392,9 @@ QTabWidget::pane { border: none; }
 QMainWindow::separator { background: @line; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @accent; }
 QDockWidget { color: @text; }
+QStatusBar { background: @panel; border: none; }
+QStatusBar::item { border: none; }
+QSplitter::handle { background: transparent; }
 QTableView, QListView, QTreeView {
     background: @panel; color: @text; border: none; selection-background-color: @selected; selection-color:
     @text; }

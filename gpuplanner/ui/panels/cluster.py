@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 from gpuplanner.i18n import N_, _, ngettext
 from gpuplanner.i18n import format as words
 from gpuplanner.model import edit
+from gpuplanner.model.comparison import scenario_name
 from gpuplanner.model.edit import Path
 from gpuplanner.model.plan import ComputeFormat, Group, KvFormat, Plan, Run, Scenario, Speculation, WeightFormat
 from gpuplanner.model.results import Choice, Results, ScenarioResult
@@ -54,6 +55,7 @@ from gpuplanner.ui.fields import (
     _LineField,
     auto_text,
     icon_button,
+    plain_tip,
     tint,
 )
 from gpuplanner.ui.theme import Theme, ThemeSource
@@ -183,7 +185,8 @@ class _Grip(QWidget):
 class _Details(QWidget):
     """Everything else about a group: what it is, how it was bought, and how it runs its workload."""
 
-    PER_LINE = 7
+    PER_LINE = 6
+    WIDTH = 104
 
     def __init__(self, row: "GroupRow") -> None:
         super().__init__()
@@ -243,12 +246,12 @@ class _Details(QWidget):
             self._set_speculation,
             (("off", N_("off")), ("draft", N_("draft model")), ("eagle", "EAGLE"), ("mtp", "MTP")),
         )
-        self._add(Cell(N_("Speculative"), self.speculation, 108))
+        self._add(Cell(N_("Speculative"), self.speculation, self.WIDTH))
         self.draft_tokens = NumberField(row.edit_run("speculation", N_("Draft tokens"), "draft_tokens"), whole=True)
-        self._add(Cell(N_("Draft tokens"), self.draft_tokens, 108))
+        self._add(Cell(N_("Draft tokens"), self.draft_tokens, self.WIDTH))
         acceptance = row.edit_run("speculation", N_("Accepted"), "acceptance")
         self.acceptance = QuantityField(acceptance, "%", blank="auto", step=5)
-        self._add(Cell(N_("Accepted"), self.acceptance, 108, "%"))
+        self._add(Cell(N_("Accepted"), self.acceptance, self.WIDTH, "%"))
         optimizers = (AUTO, ("adamw", "AdamW"), ("adamw-8bit", N_("AdamW 8 bit")), ("sgd", "SGD"), ("lion", "Lion"))
         sharding = (AUTO, ("zero0", N_("none")), ("zero1", "ZeRO-1"), ("zero2", "ZeRO-2"), ("zero3", "ZeRO-3"))
         recompute = (AUTO, ("none", N_("none")), ("selective", N_("selective")), ("full", N_("full")))
@@ -264,14 +267,14 @@ class _Details(QWidget):
     def _group(self, name: str, label: str, make: Callable[[Editor], Any], unit: str = "") -> None:
         field = make(self._row.edit_group(name, label))
         self.group_fields[name] = field
-        self._add(Cell(label, field, 108, unit))
+        self._add(Cell(label, field, self.WIDTH, unit))
 
     def _run(
         self, name: str, label: str, make: Callable[[Editor], Any], unit: str = "", training: bool = False
     ) -> None:
         field = make(self._row.edit_run(name, label))
         self.run_fields[name] = field
-        cell = Cell(label, field, 108, unit)
+        cell = Cell(label, field, self.WIDTH, unit)
         if training:
             self._training.append(cell)
         self._add(cell)
@@ -451,7 +454,7 @@ class GroupRow(QWidget):
         self.split.show_value((run.tp, run.pp, run.dp) if run is not None else ("auto", "auto", "auto"))
         chosen = split_text(choice.tp, choice.pp, choice.dp) if choice is not None else ""
         self.split.show_blank(auto_text(chosen) if run is not None else _("runs nothing"))
-        self.split.setToolTip(self.split.refusal or auto_text(chosen))
+        self.split.setToolTip(plain_tip(self.split.refusal or auto_text(chosen)))
         self.cap.show_value(group.power_cap_w)
         self.cap.show_blank(_("none"))
         self.price.show_currency(plan.currency)
@@ -571,7 +574,7 @@ class GroupRow(QWidget):
 def _set_text(label: QLabel, text: str) -> None:
     if label.text() != text:
         label.setText(text)
-        label.setToolTip(text)
+        label.setToolTip(plain_tip(text))
 
 
 def _choice_of(result: ScenarioResult | None, index: int) -> Choice | None:
@@ -587,10 +590,10 @@ def _price_of(result: ScenarioResult | None, index: int) -> str:
     """The price that the results took for one server of a group."""
     if result is None:
         return ""
-    for line in result.money.lines:
-        if line.key in (f"group_{index}", f"servers_{index}", f"group {index}"):
-            return words.money(line.unit_price.value, result.money.currency)
-    return ""
+    of_groups = [line for line in result.money.lines if line.key in ("servers", "owned", "rent_per_year")]
+    if index >= len(of_groups) or of_groups[index].unit_price.value is None:
+        return ""
+    return words.money(of_groups[index].unit_price.value, result.money.currency)
 
 
 def _described(group: Group, choice: Choice | None) -> str:
@@ -856,7 +859,7 @@ class ClusterPanel(QFrame):
             words.number(None if air.value is None else air.value * cfm), band(air.low, air.high, 1 / cfm)
         )
         self.facts["weight"].show(words.number(weight.value), band(weight.low, weight.high, 1.0))
-        name = _automatic_name(self.scenario())
+        name = scenario_name(edit.replace(self.scenario(), ("name",), ""))
         self.name.show_blank(name)
         self.name.setPlaceholderText(name)
         gpus = ngettext("{count} GPU", "{count} GPUs", result.gpus).format(count=words.count(result.gpus))
@@ -971,15 +974,6 @@ def _entry_of(data: QMimeData) -> tuple[str, str] | None:
     return (kind, name) if kind in ("gpu", "server") and isinstance(name, str) else None
 
 
-def _automatic_name(scenario: Scenario) -> str:
-    """What a scenario without a name is called: its cards, or its processors."""
-    parts = []
-    for group in scenario.groups:
-        count = group.gpus_per_server * group.servers
-        parts.append(f"{count}× {group.gpu}" if group.gpu and count else f"{group.servers}× {_('CPU server')}")
-    return " + ".join(parts) or _("empty")
-
-
 class _NetworkLine(QWidget):
     """How the servers of the scenario are joined."""
 
@@ -1003,7 +997,7 @@ class _NetworkLine(QWidget):
         ):
             field = make(panel.document.editor(partial(self._place, name), partial(_, label)))
             self.fields[name] = field
-            cell = Cell(label, field, 112, unit)
+            cell = Cell(label, field, 98, unit)
             self._cells.append(cell)
             line.addWidget(cell)
         line.addStretch(1)
