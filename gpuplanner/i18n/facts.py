@@ -60,6 +60,13 @@ FINDINGS: dict[str, Fact] = {
     ),
     "exceeds_power": Fact(N_("Draws {value_w}; the feed gives {limit_w}"), N_("Draws more than the feed gives")),
     "nameplate_exceeds_power": Fact(N_("Nameplate {value_w} exceeds the feed of {limit_w}")),
+    "tight_power": Fact(
+        N_("Draws {value_w}, close to the {limit_w} of the feed"), N_("Close to the limit of the feed")
+    ),
+    "exceeds_ups": Fact(N_("Draws {value_w}; the UPS gives {limit_w}"), N_("Draws more than the UPS gives")),
+    "tight_ups": Fact(N_("Draws {value_w}, close to the {limit_w} of the UPS"), N_("Close to the limit of the UPS")),
+    "nameplate_exceeds_ups": Fact(N_("Nameplate {value_w} exceeds the UPS of {limit_w}")),
+    "tight_cooling": Fact(N_("Heat of {heat_w} is close to cooling of {limit_w}"), N_("Close to the limit of cooling")),
     "exceeds_cooling": Fact(N_("Heat of {heat_w} exceeds cooling of {limit_w}"), N_("Heat exceeds the cooling")),
     "nameplate_exceeds_cooling": Fact(N_("Nameplate {heat_w} exceeds cooling of {limit_w}")),
     "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed")),
