@@ -1,7 +1,7 @@
 """Arithmetic of figures with bands.
 
-A predicted figure is log-normal around its value: its half-width is the logarithm of a factor. Independent half-widths add in quadrature, as
-logarithms in products and quotients, as amounts in sums.
+A predicted figure is log-normal around its value: its half-width is the logarithm of a factor. Independent half-widths
+add in quadrature, as logarithms in products and quotients, as amounts in sums.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """What a scenario costs: purchase, running, resale, and what that makes a token, a run and a month.
 
-Every price is a dated indication with a band. What has no price of its own takes a class value from `assumptions` and says so.
+Every price is a dated indication with a band. What has no price of its own takes a class value from `assumptions` and
+says so.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,10 @@ from gpuplanner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 _PRICE_FACTOR = {"high": 1.08, "medium": 1.15, "low": 1.3}
 _RECENT_MONTHS = 12
 _TARIFF_ROW = {
-    "US": "US industrial", "CN": "CN industrial", "DE": "DE", "FR": "FR", "GB": "UK", "UK": "UK", "JP": "JP industrial", "KR": "KR industrial",
-    "IN": "IN industrial", "SG": "SG", "TW": "TW industrial", "AU": "AU business", "FI": "Nordic countries", "SE": "Nordic countries",
+    "US": "US industrial", "CN": "CN industrial", "DE": "DE", "FR": "FR", "GB": "UK", "UK": "UK",
+    "JP": "JP industrial", "KR": "KR industrial",
+    "IN": "IN industrial", "SG": "SG", "TW": "TW industrial", "AU": "AU business", "FI": "Nordic countries",
+    "SE": "Nordic countries",
     "NO": "Nordic countries", "DK": "Nordic countries",
 }  # fmt: skip
 _EURO = ("AT", "BE", "ES", "IE", "IT", "NL", "PT", "PL", "CZ", "GR", "HU")
@@ -35,7 +38,9 @@ def months(date: str) -> int:
     """Months since year 0 of a date as prices state it ("2026-06", "2026", "2025-Q1")."""
     year, _, rest = date.partition("-")
     number = int(year) if year.isdigit() else 0
-    month = {"Q1": 2, "Q2": 5, "Q3": 8, "Q4": 11, "H1": 4, "H2": 10}.get(rest[:2], 0) or (int(rest[:2]) if rest[:2].isdigit() else 6)
+    month = {"Q1": 2, "Q2": 5, "Q3": 8, "Q4": 11, "H1": 4, "H2": 10}.get(rest[:2], 0) or (
+        int(rest[:2]) if rest[:2].isdigit() else 6
+    )
     return number * 12 + month
 
 
@@ -96,7 +101,13 @@ def _of_prices(prices: list[Price], exchange: Exchange) -> tuple[Figure, str] | 
 def _age_row(gpu: Gpu, age: float, kind: str) -> str:
     if kind == "resale":
         if gpu.name.startswith("GeForce"):
-            return "GeForce, after 1 year" if age < 2 else "GeForce, after 3 years" if age < 4 else "GeForce, after 5 years"
+            return (
+                "GeForce, after 1 year"
+                if age < 2
+                else "GeForce, after 3 years"
+                if age < 4
+                else "GeForce, after 5 years"
+            )
         years = int(np.clip(round(age), 1, 5))
         return f"data-center card, after {years} year{'s' if years > 1 else ''}"
     if gpu.name.startswith("GeForce"):
@@ -112,11 +123,13 @@ def age_of(gpu: Gpu, catalog: Catalog) -> float:
     return max((months(catalog.date) - months(gpu.release or catalog.date)) / 12.0, 0.5)
 
 
-def card_price(gpu: Gpu, condition: str, age_years: float | None, country: str, catalog: Catalog, exchange: Exchange) -> tuple[Figure, str, str]:
+def card_price(
+    gpu: Gpu, condition: str, age_years: float | None, country: str, catalog: Catalog, exchange: Exchange
+) -> tuple[Figure, str, str]:
     """Price of one card in the base currency, its date, and how it came about.
 
-    A market price of that condition; else, for used ones, the price new times an age factor; else the launch price times the age factor; else a
-    class value. Marked assumed in all cases but the first.
+    A market price of that condition; else, for used ones, the price new times an age factor; else the launch price
+    times the age factor; else a class value. Marked assumed in all cases but the first.
     """
     own = [price for price in catalog.prices_of(gpu.name) if price.kind == "gpu" and price.per == "card"]
     wanted = "used" if condition in ("used", "owned") else "new"
@@ -159,8 +172,13 @@ def _assumed(figure: Figure) -> Figure:
     return figure if figure.value is None else figure._replace(basis="assumed")
 
 
-def server_price(group: Group, hard: hardware.Hardware, country: str, catalog: Catalog, exchange: Exchange) -> tuple[Figure, str, str]:
-    """Price of ONE server as configured, in the base currency, its date, and how it came about. Rented: of one server-hour."""
+def server_price(
+    group: Group, hard: hardware.Hardware, country: str, catalog: Catalog, exchange: Exchange
+) -> tuple[Figure, str, str]:
+    """Price of ONE server as configured, in the base currency, its date, and how it came about.
+
+    Rented: of one server-hour.
+    """
     if group.price != "auto":
         return exchange.money(group.price), str(group.quote_date or ""), "quote"
     gpu = hard.gpu
@@ -173,7 +191,8 @@ def server_price(group: Group, hard: hardware.Hardware, country: str, catalog: C
     if hard.server is not None and gpu is not None:
         whole = [
             price for price in catalog.prices_of(hard.server.name, wanted)
-            if price.kind == "server" and (price.gpu in (None, gpu.name)) and (price.gpus in (None, group.gpus_per_server)) and price.price_kind != "launch"
+            if price.kind == "server" and (price.gpu in (None, gpu.name)) and (price.gpus in (None,
+            group.gpus_per_server)) and price.price_kind != "launch"
         ]  # fmt: skip
         found = _of_prices(whole, exchange)
         if found is not None:
@@ -194,14 +213,19 @@ def server_price(group: Group, hard: hardware.Hardware, country: str, catalog: C
     cards = scaled(card, float(group.gpus_per_server))
     whole_price = total([cards, chassis])
     if whole_price.value is not None and card.basis == "known" and (chassis.value or 0.0) < 0.35 * (cards.value or 1.0):
-        # The chassis is the smaller part: the price is known where the cards' is, with the chassis' band inside its own.
+        # The chassis is the smaller part: the price is known where the cards' is, with the chassis' band inside its
+        # own.
         return whole_price._replace(basis="known"), date, how
     return whole_price, date, how
 
 
 def cloud_price(gpu: Gpu, catalog: Catalog, exchange: Exchange) -> tuple[Figure, str]:
     """What a cloud asks for one GPU-hour on demand, in the base currency, and the date of that price."""
-    offers = [price for price in catalog.prices_of(gpu.name) if price.kind == "cloud-hour" and "spot" not in price.item.lower()]
+    offers = [
+        price
+        for price in catalog.prices_of(gpu.name)
+        if price.kind == "cloud-hour" and "spot" not in price.item.lower()
+    ]
     found = _of_prices(offers, exchange)
     return found if found is not None else (NOT_KNOWN._replace(note="cloud_price"), "")
 
@@ -212,10 +236,14 @@ def electricity_price(economics: Economics, country: str, catalog: Catalog, exch
         return exchange.money(economics.electricity_per_kwh)
     row = _TARIFF_ROW.get(country) or ("EU non-household average" if country in _EURO else "world business average")
     assumption = catalog.assumption("tariff", row)
-    return exchange.figure(between(assumption.value, assumption.low, assumption.high, "assumed"), assumption.unit.split("/")[0])
+    return exchange.figure(
+        between(assumption.value, assumption.low, assumption.high, "assumed"), assumption.unit.split("/")[0]
+    )
 
 
-def _network_line(scenario: Scenario, hardwares: list[hardware.Hardware], servers: list[Figure], exchange: Exchange, catalog: Catalog) -> Figure:
+def _network_line(
+    scenario: Scenario, hardwares: list[hardware.Hardware], servers: list[Figure], exchange: Exchange, catalog: Catalog
+) -> Figure:
     """Switches, cables and transceivers between servers that are bought."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition not in ("rented", "owned")]
     count = sum(scenario.groups[i].servers for i in own)
@@ -225,11 +253,24 @@ def _network_line(scenario: Scenario, hardwares: list[hardware.Hardware], server
     for i in own:
         hard = hardwares[i]
         if hard.nic_bits_s >= _FAST_NETWORK_BITS:
-            lines.append(product(servers[i], hardware.assumed(catalog, "network_share_of_cluster_price", "8-GPU servers with one 400G port a GPU")))
+            lines.append(
+                product(
+                    servers[i],
+                    hardware.assumed(
+                        catalog, "network_share_of_cluster_price", "8-GPU servers with one 400G port a GPU"
+                    ),
+                )
+            )
         else:
             speed = "100G" if hard.nic_bits_s >= 100e9 else "25G" if hard.nic_bits_s >= 25e9 else "10G"
             ports = float(hard.nics_per_server * scenario.groups[i].servers)
-            port = total([hardware.assumed(catalog, "price_switch_per_port", f"{speed} Ethernet"), hardware.assumed(catalog, "price_dac_or_short_cable", speed), hardware.assumed(catalog, "price_nic", speed)])
+            port = total(
+                [
+                    hardware.assumed(catalog, "price_switch_per_port", f"{speed} Ethernet"),
+                    hardware.assumed(catalog, "price_dac_or_short_cable", speed),
+                    hardware.assumed(catalog, "price_nic", speed),
+                ]
+            )
             lines.append(exchange.figure(scaled(port, ports), "USD"))
     return total(lines)
 
@@ -252,7 +293,14 @@ def resale_share(group: Group, gpu: Gpu | None, economics: Economics, catalog: C
 
 
 def money_of(
-    scenario: Scenario, plan: Plan, hardwares: list[hardware.Hardware], room: RoomResult, tokens_per_year: Figure, run_share: Callable[[], Figure] | None, busy_share: float, catalog: Catalog
+    scenario: Scenario,
+    plan: Plan,
+    hardwares: list[hardware.Hardware],
+    room: RoomResult,
+    tokens_per_year: Figure,
+    run_share: Callable[[], Figure] | None,
+    busy_share: float,
+    catalog: Catalog,
 ) -> MoneyResult:
     """The bill of a scenario over its term.
 
@@ -290,28 +338,52 @@ def money_of(
             lines.append(MoneyLine("rent_per_year", label, group.servers, price, rent))
             continue
         amount = exact(0.0, "input") if group.condition == "owned" else whole
-        lines.append(MoneyLine("owned" if group.condition == "owned" else "servers", label, group.servers, price, amount))
+        lines.append(
+            MoneyLine("owned" if group.condition == "owned" else "servers", label, group.servers, price, amount)
+        )
         bought.append(amount)
         worth.append(whole)
         resold.append(product(whole, resale_share(group, hard.gpu, economics, catalog)))
         if economics.maintenance_share != "auto":
             share = exact(economics.maintenance_share, "input")
         else:
-            share = hardware.assumed(catalog, "maintenance_share", "server under OEM contract" if group.condition == "new" and hard.server_class.startswith(("hgx", "rack", "oam")) else "server, third party")
+            share = hardware.assumed(
+                catalog,
+                "maintenance_share",
+                "server under OEM contract"
+                if group.condition == "new" and hard.server_class.startswith(("hgx", "rack", "oam"))
+                else "server, third party",
+            )
         maintained.append(product(whole, share))
     network = _network_line(scenario, hardwares, prices, exchange, catalog)
     if network.value:
         lines.append(MoneyLine("network", "", 1, network, network))
         bought.append(network)
-    racks = room.racks if any(not hardwares[g.group].server_class.startswith(("workstation", "mac")) for g in room.groups) else 0
+    racks = (
+        room.racks
+        if any(not hardwares[g.group].server_class.startswith(("workstation", "mac")) for g in room.groups)
+        else 0
+    )
     buying = any(group.condition in ("new", "used") for group in scenario.groups)
     if racks and buying:
-        one = exchange.figure(total([hardware.assumed(catalog, "price_rack", "42U, empty, with doors"), hardware.assumed(catalog, "price_rack_pdu", "17-22 kW, three-phase")]), "USD")
+        one = exchange.figure(
+            total(
+                [
+                    hardware.assumed(catalog, "price_rack", "42U, empty, with doors"),
+                    hardware.assumed(catalog, "price_rack_pdu", "17-22 kW, three-phase"),
+                ]
+            ),
+            "USD",
+        )
         lines.append(MoneyLine("racks", "", racks, one, scaled(one, float(racks))))
         bought.append(scaled(one, float(racks)))
     purchase = total(bought)
     kwh = scaled(room.facility_w, HOURS_PER_YEAR / 1000.0)
-    electricity = product(kwh, electricity_price(economics, plan.country, catalog, exchange)) if kwh.value else exact(0.0, "known")
+    electricity = (
+        product(kwh, electricity_price(economics, plan.country, catalog, exchange))
+        if kwh.value
+        else exact(0.0, "known")
+    )
     staff = exact(0.0, "input") if economics.staff_per_year == "auto" else exchange.money(economics.staff_per_year)
     maintenance = total(maintained)
     rent = total(rents)
@@ -328,7 +400,12 @@ def money_of(
         below, above = (gross.value or 0) - (gross.low or 0), (gross.high or 0) - (gross.value or 0)
         back_below, back_above = (back.value or 0) - (back.low or 0), (back.high or 0) - (back.value or 0)
         value = (gross.value or 0) - (back.value or 0)
-        overall = Figure(value, value - float(np.hypot(below, back_above)), value + float(np.hypot(above, back_below)), weakest(gross.basis, back.basis))
+        overall = Figure(
+            value,
+            value - float(np.hypot(below, back_above)),
+            value + float(np.hypot(above, back_below)),
+            weakest(gross.basis, back.basis),
+        )
     per_million = NOT_KNOWN._replace(note="nothing_served")
     if overall.value is not None and tokens_per_year.value:
         per_million = scaled(quotient(overall, scaled(tokens_per_year, term)), 1e6)
@@ -341,7 +418,11 @@ def money_of(
         gpu = hardwares[i].gpu
         if gpu is None:
             continue
-        hour = exchange.money(economics.cloud_per_gpu_hour) if economics.cloud_per_gpu_hour != "auto" else cloud_price(gpu, catalog, exchange)[0]
+        hour = (
+            exchange.money(economics.cloud_per_gpu_hour)
+            if economics.cloud_per_gpu_hour != "auto"
+            else cloud_price(gpu, catalog, exchange)[0]
+        )
         cloud_lines.append(scaled(hour, hours * group.gpus_per_server * group.servers))
     cloud = total(cloud_lines) if cloud_lines else NOT_KNOWN
     axis = np.arange(0.0, term * MONTHS_PER_YEAR + 1e-9, 1.0)
@@ -350,12 +431,16 @@ def money_of(
     else:
         mine = purchase.value + running.value * axis / 12.0
         spread_low = np.hypot(purchase.value - (purchase.low or 0), (running.value - (running.low or 0)) * axis / 12.0)
-        spread_high = np.hypot((purchase.high or 0) - purchase.value, ((running.high or 0) - running.value) * axis / 12.0)
+        spread_high = np.hypot(
+            (purchase.high or 0) - purchase.value, ((running.high or 0) - running.value) * axis / 12.0
+        )
         low, high = mine - spread_low, mine + spread_high
     rented = (cloud.value if cloud.value is not None else np.nan) * axis / 12.0
     return MoneyResult(
-        exchange.base, tuple(lines), purchase, electricity, running, rent, resale, overall, per_million, per_run, breakeven(purchase, running, cloud), cloud, kwh,
-        tuple(axis.tolist()), _plain(mine), _plain(low), _plain(high), _plain(rented), min(dates, key=months, default=""),
+        exchange.base, tuple(lines), purchase, electricity, running, rent, resale, overall, per_million, per_run,
+        breakeven(purchase, running, cloud), cloud, kwh,
+        tuple(axis.tolist()), _plain(mine), _plain(low), _plain(high), _plain(rented), min(dates, key=months,
+        default=""),
     )  # fmt: skip
 
 
@@ -377,5 +462,3 @@ def breakeven(purchase: Figure, running: Figure, cloud: Figure) -> Figure:
     left = (cloud.low or 0) - running.value
     worst = (purchase.high or 0) / left * 12.0 if left > 0 else value * 10.0
     return between(value, best, min(worst, value * 10.0), weakest(purchase.basis, cloud.basis))
-
-

@@ -18,11 +18,24 @@ _TUNED = ("ik_llama.cpp", "IPEX-LLM", "KTransformers (kt-kernel + SGLang)")
 _HOST_RESERVE_BYTES = 8e9
 
 
-def serve(workload: Serve, group_index: int, run: Run, llm: Llm, runtime: Runtime | None, hard: hardware.Hardware, servers: int, share: float, demand: Demand, catalog: Catalog) -> ServeResult:
+def serve(
+    workload: Serve,
+    group_index: int,
+    run: Run,
+    llm: Llm,
+    runtime: Runtime | None,
+    hard: hardware.Hardware,
+    servers: int,
+    share: float,
+    demand: Demand,
+    catalog: Catalog,
+) -> ServeResult:
     """Speed, fit and load curve of servers that have no GPU. One request at a time on each server."""
     nothing = ServeResult(
-        workload.id, group_index, None, Check("unknown", "cpu_unknown"), Check("unknown", "not_known"), None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
-        NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, 0.0, 0.0, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, NOT_KNOWN, share, None,
+        workload.id, group_index, None, Check("unknown", "cpu_unknown"), Check("unknown", "not_known"), None,
+        NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, 0.0, 0.0, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN,
+        NOT_KNOWN, share, None,
     )  # fmt: skip
     if hard.cpu is None:
         return nothing
@@ -39,15 +52,20 @@ def serve(workload: Serve, group_index: int, run: Run, llm: Llm, runtime: Runtim
     peak = float(cpu.cpu_peak(hard.cpu.cores * hard.sockets, hard.cpu.avx512))
     fresh = workload.prompt_tokens * (1.0 - workload.shared_prefix_share)
     prompt = float(cpu.cpu_prefill_s(2.0 * float(columns.active) * fresh, peak, tuned, calibration))
-    used = MemoryUse(in_memory, cache_token * context, 0.0, 0.0, 0.0, _HOST_RESERVE_BYTES, hard.host_memory, hard.host_memory)
+    used = MemoryUse(
+        in_memory, cache_token * context, 0.0, 0.0, 0.0, _HOST_RESERVE_BYTES, hard.host_memory, hard.host_memory
+    )
     decode = calibration.band("cpu_decode").factor_80
     read = calibration.band("cpu_prefill").factor_80
     choice = Choice(
-        llm.name, runtime.name if runtime is not None else "", "", "llama.cpp", weights, "cpu", "fp16", 1, 1, servers, 1, 1, False, 1,
+        llm.name, runtime.name if runtime is not None else "", "", "llama.cpp", weights, "cpu", "fp16", 1, 1, servers,
+        1, 1, False, 1,
         auto=frozenset(name for name in ("runtime", "weights") if getattr(run, name) == "auto"),
     )  # fmt: skip
     if used.used > used.usable:
-        fit = Check("fail", "does_not_fit", {"need_bytes": used.used, "usable_bytes": used.usable, "gpu": hard.cpu.name})
+        fit = Check(
+            "fail", "does_not_fit", {"need_bytes": used.used, "usable_bytes": used.usable, "gpu": hard.cpu.name}
+        )
         return nothing._replace(choice=choice, refusal=Check("ok"), fits=fit, memory=used)
     service = prompt + answer * token
     busy = np.linspace(0.02, 0.98, _POINTS)
@@ -64,23 +82,37 @@ def serve(workload: Serve, group_index: int, run: Run, llm: Llm, runtime: Runtim
     limit = float(servers / service)
     wanted = demand.requests_s * share if demand.requests_s is not None else limit * 0.98
     overloaded = demand.requests_s is not None and wanted >= limit
-    at = NOT_KNOWN._replace(note="overloaded") if overloaded else spread(float(np.interp(wanted, rate, first)), read, "not validated")
+    at = (
+        NOT_KNOWN._replace(note="overloaded")
+        if overloaded
+        else spread(float(np.interp(wanted, rate, first)), read, "not validated")
+    )
     if demand.requests_s is None:
         at = NOT_KNOWN._replace(note="queue")
     headroom = NOT_KNOWN
     if demand.requests_s:
         headroom = between(*(value / wanted - 1.0 for value in reach), "not validated")
-    parts = (Part("weights", float(columns.active) * size / active * token), Part("kv_cache", (1.0 - float(columns.active) * size / active) * token))
+    parts = (
+        Part("weights", float(columns.active) * size / active * token),
+        Part("kv_cache", (1.0 - float(columns.active) * size / active) * token),
+    )
     return nothing._replace(
         choice=choice, refusal=Check("ok"), fits=Check("ok", "fits", {"share": used.used / used.usable}), memory=used,
-        memory_share=spread(used.used / used.usable, 1.05, "predicted"), first_token_s=at, first_token_idle_s=spread(prompt + token, read, "not validated"),
-        per_token_s=spread(token, decode, "predicted", parts), output_tokens_s=between(*(value * answer for value in reach), "not validated"),
-        output_tokens_s_limit=spread(limit * answer, decode, "not validated"), requests_s=between(*reach, "not validated"), headroom=headroom,
-        batch=min(wanted / limit, 1.0) * servers, max_batch=float(servers), decode_step_s=spread(token, decode, "predicted", parts),
-        prefill_s=spread(prompt, read, "not validated"), single_stream_tokens_s=spread(1.0 / token, decode, "predicted"),
-        prefill_tokens_s=spread(workload.prompt_tokens / prompt, read, "not validated"), binds="bandwidth" if answer * token > prompt else "compute",
+        memory_share=spread(used.used / used.usable, 1.05, "predicted"), first_token_s=at,
+        first_token_idle_s=spread(prompt + token, read, "not validated"),
+        per_token_s=spread(token, decode, "predicted", parts),
+        output_tokens_s=between(*(value * answer for value in reach), "not validated"),
+        output_tokens_s_limit=spread(limit * answer, decode, "not validated"), requests_s=between(*reach,
+        "not validated"), headroom=headroom,
+        batch=min(wanted / limit, 1.0) * servers, max_batch=float(servers), decode_step_s=spread(token, decode,
+        "predicted", parts),
+        prefill_s=spread(prompt, read, "not validated"), single_stream_tokens_s=spread(1.0 / token, decode,
+        "predicted"),
+        prefill_tokens_s=spread(workload.prompt_tokens / prompt, read, "not validated"),
+        binds="bandwidth" if answer * token > prompt else "compute",
         utilisation=min(wanted / limit, 1.0), gpu_power_w=exact(0.0, "known"),
         curve=Curve(
-            tuple((rate * answer).tolist()), tuple(first.tolist()), tuple((first / read).tolist()), tuple((first * read).tolist()), tuple(per_token.tolist()),
+            tuple((rate * answer).tolist()), tuple(first.tolist()), tuple((first / read).tolist()),
+            tuple((first * read).tolist()), tuple(per_token.tolist()),
         ),
     )  # fmt: skip

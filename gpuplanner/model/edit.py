@@ -19,8 +19,8 @@ def value_at(node: Any, path: Path) -> Any:
 def replace(node: T, path: Path, value: Any) -> T:
     """Return a copy of `node` in which the value at `path` is `value`.
 
-    Everything off the path is shared with the original. The rebuilt records are validated, so an out-of-range value raises
-    `pydantic.ValidationError` and the caller still holds the old plan.
+    Everything off the path is shared with the original. The rebuilt records are validated, so an out-of-range value
+    raises `pydantic.ValidationError` and the caller still holds the old plan.
     """
     if not path:
         return value
@@ -39,7 +39,9 @@ def replace(node: T, path: Path, value: Any) -> T:
 
 
 def insert(node: T, path: Path, item: Any) -> T:
-    """Return a copy with `item` put into a tuple; the last step of `path` is its position (the length of the tuple appends)."""
+    """Return a copy with `item` put into a tuple; the last step of `path` is its position (the length of the tuple
+    appends).
+    """
     *parent, position = path
     items = list(value_at(node, tuple(parent)))
     items.insert(int(position), item)

@@ -1,7 +1,8 @@
 """What follows from a plan: the one entry point of the model layer.
 
-`evaluate` is pure: the same plan and catalog give the same results. What it derives from a part of the plan it remembers by the identity of that
-frozen part, so that an edit of one scenario computes that scenario again and nothing else.
+`evaluate` is pure: the same plan and catalog give the same results. What it derives from a part of the plan it
+remembers by the identity of that frozen part, so that an edit of one scenario computes that scenario again and nothing
+else.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,17 @@ from gpuplanner.model.bands import between, product, scaled, spread, total
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.findings import Computed
 from gpuplanner.model.plan import FineTune, Group, Plan, Run, Scenario, Serve, Train, Workload
-from gpuplanner.model.results import NOT_KNOWN, Check, Demand, Figure, Results, ScenarioResult, ServeResult, TrainResult, exact
+from gpuplanner.model.results import (
+    NOT_KNOWN,
+    Check,
+    Demand,
+    Figure,
+    Results,
+    ScenarioResult,
+    ServeResult,
+    TrainResult,
+    exact,
+)
 from gpuplanner.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 MODEL_VERSION = "1"
@@ -29,8 +40,8 @@ _views = IdentityCache(lambda entries, catalog: catalog.over(entries), limit=64)
 def evaluate(plan: Plan, catalog: Catalog) -> Results:
     """Compute every figure of a plan.
 
-    Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid plan: what cannot be
-    computed is a figure that is not known, with a reason.
+    Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid
+    plan: what cannot be computed is a figure that is not known, with a reason.
     """
     view = _views(plan.entries, catalog)
     demands = tuple(
@@ -39,14 +50,25 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
         if isinstance(workload, Serve)
     )
     computed = tuple(
-        _scenarios(scenario, plan.workloads, plan.site, plan.economics, plan.wishes, plan.exchange_rates, plan.currency, plan.country, view)
+        _scenarios(
+            scenario,
+            plan.workloads,
+            plan.site,
+            plan.economics,
+            plan.wishes,
+            plan.exchange_rates,
+            plan.currency,
+            plan.country,
+            view,
+        )
         for scenario in plan.scenarios
     )
     computed = _against_baseline(computed, plan, view)
     scenarios = tuple(one.result for one in computed)
     limit = budget_limit(plan, view)
     return Results(
-        demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed), plan.baseline_letter, plan.currency,
+        demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed),
+        plan.baseline_letter, plan.currency,
         MODEL_VERSION, view.calibration.id,
     )  # fmt: skip
 
@@ -61,7 +83,9 @@ def _named_llm(workload: Workload, catalog: Catalog) -> Llm | None:
 
 
 def candidate_llms(workload: Workload, run: Run, catalog: Catalog) -> list[Llm]:
-    """Models that a run may use: the run's own, the workload's, or (for "the largest that fits") every model of the catalog, largest first."""
+    """Models that a run may use: the run's own, the workload's, or (for "the largest that fits") every model of the
+    catalog, largest first.
+    """
     names: Sequence[str]
     if run.llm != "auto":
         names = (run.llm,)
@@ -73,8 +97,12 @@ def candidate_llms(workload: Workload, run: Run, catalog: Catalog) -> list[Llm]:
     return found if len(names) == 1 else sorted(found, key=lambda llm: -llm.params_total)
 
 
-def _prepare_serving(workload: Serve, group: Group, network: object, run: Run, catalog: Catalog) -> serving.Prepared | None:
-    """The run with the model it can carry: of several models the largest that fits and meets the targets, else the largest that fits."""
+def _prepare_serving(
+    workload: Serve, group: Group, network: object, run: Run, catalog: Catalog
+) -> serving.Prepared | None:
+    """The run with the model it can carry: of several models the largest that fits and meets the targets, else the
+    largest that fits.
+    """
     best: serving.Prepared | None = None
     for llm in candidate_llms(workload, run, catalog):
         prepared = serving.prepared(workload, group, network, run, llm, catalog)
@@ -91,7 +119,9 @@ def _prepare_serving(workload: Serve, group: Group, network: object, run: Run, c
 _serving_runs = IdentityCache(_prepare_serving, limit=512)
 
 
-def _training_run(workload: FineTune | Train, group: Group, network: object, run: Run, catalog: Catalog) -> fitting.Trained | None:
+def _training_run(
+    workload: FineTune | Train, group: Group, network: object, run: Run, catalog: Catalog
+) -> fitting.Trained | None:
     best: fitting.Trained | None = None
     for llm in candidate_llms(workload, run, catalog):
         trained = fitting.trained(workload, group, network, run, llm, catalog)
@@ -108,23 +138,41 @@ def _unknown_model(workload: Workload, group_index: int, run: Run) -> ServeResul
     name = run.llm if run.llm != "auto" else ", ".join(workload.llm)
     check = Check("unknown", "unknown_model", {"llm": name})
     return ServeResult(
-        workload.id, group_index, None, check, Check("unknown", "not_known"), None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        workload.id, group_index, None, check, Check("unknown", "not_known"), None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
         0.0, 0.0, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, NOT_KNOWN, 0.0, None,
     )  # fmt: skip
 
 
 def _scenario(
-    scenario: Scenario, workloads: tuple[Workload, ...], site, economics, wishes, exchange_rates, currency: str, country: str, catalog: Catalog
+    scenario: Scenario,
+    workloads: tuple[Workload, ...],
+    site,
+    economics,
+    wishes,
+    exchange_rates,
+    currency: str,
+    country: str,
+    catalog: Catalog,
 ) -> Computed:  # type: ignore[no-untyped-def]
     """Everything that follows from one scenario by itself."""
     # Only these parts of the plan may reach a scenario: the memory of results depends on it.
     plan = Plan.model_construct(
-        workloads=workloads, scenarios=(scenario,), site=site, economics=economics, wishes=wishes, exchange_rates=exchange_rates, currency=currency, country=country
+        workloads=workloads,
+        scenarios=(scenario,),
+        site=site,
+        economics=economics,
+        wishes=wishes,
+        exchange_rates=exchange_rates,
+        currency=currency,
+        country=country,
     )
     by_id = {workload.id: workload for workload in workloads}
     hardwares = [hardware.resolve(group, scenario.network, catalog) for group in scenario.groups]
     refused: list[tuple[int, Check]] = [
-        (i, Check("unknown", "unknown_card", {"gpu": group.gpu})) for i, group in enumerate(scenario.groups) if group.gpu and hardwares[i].gpu is None
+        (i, Check("unknown", "unknown_card", {"gpu": group.gpu}))
+        for i, group in enumerate(scenario.groups)
+        if group.gpu and hardwares[i].gpu is None
     ]
     serve: list[ServeResult] = []
     train: list[TrainResult] = []
@@ -132,7 +180,11 @@ def _scenario(
     slower: dict[int, float] = {}
     loads = [room.GroupLoad(NOT_KNOWN, 0.0, False) for _ in scenario.groups]
     for workload in workloads:
-        runs = [(i, group, group.runs[0]) for i, group in enumerate(scenario.groups) if group.runs and group.runs[0].workload == workload.id]
+        runs = [
+            (i, group, group.runs[0])
+            for i, group in enumerate(scenario.groups)
+            if group.runs and group.runs[0].workload == workload.id
+        ]
         if isinstance(workload, Serve):
             serve.extend(_serve_all(workload, runs, scenario, hardwares, economics.term_years, seen, loads, catalog))
         else:
@@ -163,15 +215,34 @@ def _scenario(
     if train and not serve and train[0].duration_s.value is not None:
         used = loads[train[0].group].mean_share or 1.0
         years = lambda: scaled(train[0].duration_s, 1.0 / _SECONDS_PER_YEAR / used)  # noqa: E731
-    bill = cost.money_of(scenario, plan, hardwares, space, tokens, years, economics.duty_cycle if economics.duty_cycle != "auto" else busy, catalog)
+    bill = cost.money_of(
+        scenario,
+        plan,
+        hardwares,
+        space,
+        tokens,
+        years,
+        economics.duty_cycle if economics.duty_cycle != "auto" else busy,
+        catalog,
+    )
 
     reasons: dict[str, list[Check]] = {}
-    demands = {workload.id: serving.demand_of(workload, None, economics.term_years) for workload in workloads if isinstance(workload, Serve)}
+    demands = {
+        workload.id: serving.demand_of(workload, None, economics.term_years)
+        for workload in workloads
+        if isinstance(workload, Serve)
+    }
     for result in serve:
         workload = by_id[result.workload]
         assert isinstance(workload, Serve)
-        if result.load_share > 0 or result.choice is None or len([one for one in serve if one.workload == result.workload]) == 1:
-            reasons.setdefault(result.workload, []).extend(verdict.serve_speed(result, workload, demands[workload.id].output_tokens_s))
+        if (
+            result.load_share > 0
+            or result.choice is None
+            or len([one for one in serve if one.workload == result.workload]) == 1
+        ):
+            reasons.setdefault(result.workload, []).extend(
+                verdict.serve_speed(result, workload, demands[workload.id].output_tokens_s)
+            )
     for result in train:
         reasons.setdefault(result.workload, []).extend(verdict.train_speed(result))
     speed_reasons = [check for checks in reasons.values() for check in checks]
@@ -181,11 +252,21 @@ def _scenario(
     charged = bill.purchase if wishes.budget_covers == "purchase" else bill.total_over_term
     money = verdict.budget(plan, charged, limit, currency)
     result = ScenarioResult(
-        scenario.letter, scenario.name, sum(hard.devices // (hard.gpu.gpus_per_card if hard.gpu is not None else 1) for hard in hardwares),
-        sum(group.servers for group in scenario.groups), tuple(serve), tuple(train), space, bill, fits, speed, room_check, money, NOT_KNOWN, Check("unknown"),
+        scenario.letter, scenario.name,
+        sum(hard.devices // (hard.gpu.gpus_per_card if hard.gpu is not None else 1) for hard in hardwares),
+        sum(group.servers for group in scenario.groups), tuple(serve), tuple(train), space, bill, fits, speed,
+        room_check, money, NOT_KNOWN, Check("unknown"),
     )  # fmt: skip
     spare = verdict.headroom_of(result)
-    whole = Computed(result._replace(summary=_summary(result, spare)), tuple(hardwares), seen, slower, tuple(refused), tuple(speed_reasons), tuple(room_reasons))
+    whole = Computed(
+        result._replace(summary=_summary(result, spare)),
+        tuple(hardwares),
+        seen,
+        slower,
+        tuple(refused),
+        tuple(speed_reasons),
+        tuple(room_reasons),
+    )
     return whole._replace(findings=findings.of_scenario(plan, scenario, whole, catalog))
 
 
@@ -202,20 +283,30 @@ def _summary(result: ScenarioResult, spare: float | None) -> Check:
             if check.status == status:
                 return check
     if any(check.status == "unknown" and check.key not in ("no_budget", "no_limit") for check in checks):
-        return next(check for check in checks if check.status == "unknown" and check.key not in ("no_budget", "no_limit"))
+        return next(
+            check for check in checks if check.status == "unknown" and check.key not in ("no_budget", "no_limit")
+        )
     return Check("ok", "meets_targets", {} if spare is None else {"headroom": spare})
 
 
 def _serve_all(
-    workload: Serve, runs: list[tuple[int, Group, Run]], scenario: Scenario, hardwares: list[hardware.Hardware], term_years: float,
+    workload: Serve, runs: list[tuple[int, Group, Run]], scenario: Scenario, hardwares: list[hardware.Hardware],
+    term_years: float,
     seen: dict[tuple[int, str], evidence.Evidence], loads: list[room.GroupLoad], catalog: Catalog,
 ) -> list[ServeResult]:  # fmt: skip
     """All groups that serve one workload; the load is shared by what each can carry."""
     demand = serving.demand_of(workload, None, term_years)
-    prepared = [None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog) for i, group, run in runs]
+    prepared = [
+        None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog)
+        for i, group, run in runs
+    ]
     hosts: list[ServeResult | None] = []
     for (i, group, run), one in zip(runs, prepared, strict=True):
-        hosts.append(_on_processors(workload, i, group, run, hardwares[i], 1.0, demand, catalog) if one is None and not group.gpu else None)
+        hosts.append(
+            _on_processors(workload, i, group, run, hardwares[i], 1.0, demand, catalog)
+            if one is None and not group.gpu
+            else None
+        )
     capacities = [
         (host.requests_s.value or 0.0) if host is not None else (one.capacity or 0.0) if one is not None else 0.0
         for one, host in zip(prepared, hosts, strict=True)
@@ -230,7 +321,9 @@ def _serve_all(
     for (i, group, run), one, host, carried in zip(runs, prepared, hosts, capacities, strict=True):
         share = carried / whole if whole > 0 else 1.0 / len(runs)
         if host is not None:
-            result = _on_processors(workload, i, group, run, hardwares[i], share, demand, catalog) if share != 1.0 else host
+            result = (
+                _on_processors(workload, i, group, run, hardwares[i], share, demand, catalog) if share != 1.0 else host
+            )
         elif one is None:
             result = _unknown_model(workload, i, run)
         else:
@@ -239,24 +332,41 @@ def _serve_all(
                 seen[i, workload.id] = one.evidence
         results.append(result)
         bound = result.binds in ("compute", "prefill")
-        mean = workload.mean_to_peak if demand.requests_s is not None or demand.concurrency is not None else catalog.assumption("duty_cycle", _QUEUE_DUTY_ROW).value
+        mean = (
+            workload.mean_to_peak
+            if demand.requests_s is not None or demand.concurrency is not None
+            else catalog.assumption("duty_cycle", _QUEUE_DUTY_ROW).value
+        )
         loads[i] = room.GroupLoad(result.gpu_power_w, mean if result.choice is not None else 0.0, bound)
     return results
 
 
-def _operate(one: serving.Prepared, workload: Serve, group_index: int, share: float, catalog: Catalog, term_years: float) -> ServeResult:
+def _operate(
+    one: serving.Prepared, workload: Serve, group_index: int, share: float, catalog: Catalog, term_years: float
+) -> ServeResult:
     return serving.result(one, workload, group_index, share, serving.demand_of(workload, None, term_years), catalog)
 
 
 _operating_points = IdentityCache(_operate, limit=512)
 
 
-def _operating(one: serving.Prepared, workload: Serve, group_index: int, share: float, demand: Demand, catalog: Catalog) -> ServeResult:
+def _operating(
+    one: serving.Prepared, workload: Serve, group_index: int, share: float, demand: Demand, catalog: Catalog
+) -> ServeResult:
     # The end of the term does not matter for today's operating point.
     return _operating_points(one, workload, group_index, share, catalog, 1.0)
 
 
-def _on_processors(workload: Serve, i: int, group: Group, run: Run, hard: hardware.Hardware, share: float, demand: Demand, catalog: Catalog) -> ServeResult:
+def _on_processors(
+    workload: Serve,
+    i: int,
+    group: Group,
+    run: Run,
+    hard: hardware.Hardware,
+    share: float,
+    demand: Demand,
+    catalog: Catalog,
+) -> ServeResult:
     llms = candidate_llms(workload, run, catalog)
     runtime = serving.choose_runtime(run, "serve", hard, group, catalog)
     result: ServeResult | None = None
@@ -291,17 +401,26 @@ def _tokens_per_year(workloads: tuple[Workload, ...], serve: list[ServeResult], 
             figures.append(exact(served * workload.mean_to_peak * _SECONDS_PER_YEAR, "input"))
         else:
             row = catalog.assumption("duty_cycle", _QUEUE_DUTY_ROW)
-            duty = exact(economics.duty_cycle, "input") if economics.duty_cycle != "auto" else between(row.value, row.low, row.high, "assumed")
+            duty = (
+                exact(economics.duty_cycle, "input")
+                if economics.duty_cycle != "auto"
+                else between(row.value, row.low, row.high, "assumed")
+            )
             figures.append(scaled(product(carried, duty), _SECONDS_PER_YEAR))
     return total(figures) if figures else NOT_KNOWN._replace(note="nothing_served")
 
 
 def _speed_of(one: Computed) -> tuple[Figure, str, str] | None:
-    """The figure that scenarios are compared by: output within the targets of the first workload, else its limit; or the training rate."""
+    """The figure that scenarios are compared by: output within the targets of the first workload, else its limit; or
+    the training rate.
+    """
     if one.result.serve:
         first = one.result.serve[0].workload
         mine = [result for result in one.result.serve if result.workload == first]
-        within, limit = total([result.output_tokens_s for result in mine]), total([result.output_tokens_s_limit for result in mine])
+        within, limit = (
+            total([result.output_tokens_s for result in mine]),
+            total([result.output_tokens_s_limit for result in mine]),
+        )
         return (within, "within", first) if within.value else (limit, "limit", first)
     if one.result.train:
         return one.result.train[0].tokens_s, "train", one.result.train[0].workload
@@ -329,10 +448,12 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
                     family = "finetune"
                 first = next(iter(one.evidences.values()), evidence.Evidence(1.0, (), True))
                 second = next(iter(base.evidences.values()), evidence.Evidence(1.0, (), True))
-                ratio = spread(value, evidence.ratio_factor(catalog.calibration, family, first, second)) if value > 0 else exact(0.0, "predicted")
+                ratio = (
+                    spread(value, evidence.ratio_factor(catalog.calibration, family, first, second))
+                    if value > 0
+                    else exact(0.0, "predicted")
+                )
         elif mine is not None and mine[0].value is not None and mine[1] == "limit" and reference[1] == "within":
             ratio = exact(0.0, "predicted")
         finished.append(one._replace(result=one.result._replace(speed_ratio=ratio)))
     return tuple(finished)
-
-

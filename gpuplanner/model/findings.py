@@ -58,7 +58,11 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
             key = "exceeds_memory" if run.fits.status == "fail" else run.fits.key
             found.append(_from(run.fits._replace(key=key), letter, run.group, run.workload))
     for check in one.speed_reasons:
-        if check.status in ("warn", "fail") and check.key not in ("does_not_fit",) and not any(f.key == check.key for f in found):
+        if (
+            check.status in ("warn", "fail")
+            and check.key not in ("does_not_fit",)
+            and not any(f.key == check.key for f in found)
+        ):
             found.append(_from(check, letter))
     found.extend(_from(check, letter) for check in one.room_reasons)
     money = result.money_check
@@ -76,13 +80,17 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     for (index, workload), seen in one.evidences.items():
         for reason in seen.outside:
             if reason == "architecture":
-                found.append(Finding("note", "not_validated", letter, index, workload, {"what": scenario.groups[index].gpu}))
+                found.append(
+                    Finding("note", "not_validated", letter, index, workload, {"what": scenario.groups[index].gpu})
+                )
             elif reason == "long_context":
                 found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
     return tuple(found)
 
 
-def _of_group(plan: Plan, scenario: Scenario, index: int, group: Group, one: Computed, catalog: Catalog) -> list[Finding]:
+def _of_group(
+    plan: Plan, scenario: Scenario, index: int, group: Group, one: Computed, catalog: Catalog
+) -> list[Finding]:
     letter, hard = scenario.letter, one.hardwares[index]
     found: list[Finding] = []
     gpu = hard.gpu
@@ -108,10 +116,13 @@ def _of_group(plan: Plan, scenario: Scenario, index: int, group: Group, one: Com
     parent = uncut_parent(gpu, catalog)
     if parent is not None and parent.link_one_way_bytes_s is not None and gpu.link_one_way_bytes_s is not None:
         numbers: dict[str, float | str] = {
-            "gpu": gpu.name, "parent": parent.name, "link": gpu.link_one_way_bytes_s.value, "parent_link": parent.link_one_way_bytes_s.value,
+            "gpu": gpu.name, "parent": parent.name, "link": gpu.link_one_way_bytes_s.value,
+            "parent_link": parent.link_one_way_bytes_s.value,
         }  # fmt: skip
         found.append(Finding("note", "export_cut_link", letter, index, "", numbers))
-    ranks = [run.choice.tp for run in (*one.result.serve, *one.result.train) if run.group == index and run.choice is not None]
+    ranks = [
+        run.choice.tp for run in (*one.result.serve, *one.result.train) if run.group == index and run.choice is not None
+    ]
     if hard.devices_per_server > 1 and gpu.link_kind == "none" and gpu.form_factor != "SoC":
         found.append(Finding("note", "no_nvlink", letter, index, "", {"gpu": gpu.name}))
     if ranks and max(ranks) > 2 and (hard.link_one_way == 0 or max(ranks) > hard.link_domain):
@@ -132,9 +143,16 @@ def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
         return None
     rate, link = gpu.peak_flops["bf16"].value, gpu.link_one_way_bytes_s.value
     for other in catalog.gpus.values():
-        if other.architecture != gpu.architecture or other.form_factor != gpu.form_factor or "bf16" not in other.peak_flops:
+        if (
+            other.architecture != gpu.architecture
+            or other.form_factor != gpu.form_factor
+            or "bf16" not in other.peak_flops
+        ):
             continue
-        same = abs(other.peak_flops["bf16"].value / rate - 1.0) < _SAME_CHIP and other.memory_bytes.value == gpu.memory_bytes.value
+        same = (
+            abs(other.peak_flops["bf16"].value / rate - 1.0) < _SAME_CHIP
+            and other.memory_bytes.value == gpu.memory_bytes.value
+        )
         if same and other.link_one_way_bytes_s is not None and other.link_one_way_bytes_s.value > 1.2 * link:
             return other
     return None
@@ -149,7 +167,10 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
         return found
     llm = catalog.find("llm", run.choice.llm)
     if llm is not None and llm.max_context and workload.prompt_tokens + workload.answer_tokens > llm.max_context:
-        numbers: dict[str, float | str] = {"context": workload.prompt_tokens + workload.answer_tokens, "max_context": llm.max_context}
+        numbers: dict[str, float | str] = {
+            "context": workload.prompt_tokens + workload.answer_tokens,
+            "max_context": llm.max_context,
+        }
         found.append(Finding("stop", "context_too_long", letter, run.group, run.workload, numbers))
     if one.hardwares[run.group].gpu is None and run.per_token_s.value and one.result.room.it_load_w.value:
         power = next((g.load_w.value or 0.0 for g in one.result.room.groups if g.group == run.group), 0.0)
@@ -160,7 +181,9 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
         faster = _with_auto_runtime(workload, group, scenario, llm, catalog)
         mine = run.single_stream_tokens_s.value
         if faster is not None and faster.choice is not None and mine:
-            there = serving.result(faster, workload, run.group, run.load_share, serving.demand_of(workload, None, 1.0), catalog)
+            there = serving.result(
+                faster, workload, run.group, run.load_share, serving.demand_of(workload, None, 1.0), catalog
+            )
             ratio = (there.single_stream_tokens_s.value or 0.0) / mine
             if ratio > _SLOW_RATIO:
                 numbers = {"runtime": run.choice.runtime, "other": faster.choice.runtime, "ratio": ratio}
@@ -183,7 +206,9 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
     return found
 
 
-def _with_auto_runtime(workload: Serve, group: Group, scenario: Scenario, llm: object, catalog: Catalog) -> serving.Prepared | None:
+def _with_auto_runtime(
+    workload: Serve, group: Group, scenario: Scenario, llm: object, catalog: Catalog
+) -> serving.Prepared | None:
     return serving.prepared(workload, group, scenario.network, _plain_run(workload.id), llm, catalog)
 
 
@@ -211,7 +236,16 @@ def _trade_ratios(plan: Plan, computed: Sequence[Computed]) -> list[Finding]:
             numbers: dict[str, float | str] = {"ratio_16bit": sixteen, "ratio_fp8": eight, "claim": _TRADE_CLAIM}
             found.append(Finding("note", "trade_ratio", hopper[0], None, workload.id, numbers))
         elif sixteen > 0:
-            found.append(Finding("note", "trade_ratio_16bit", hopper[0], None, workload.id, {"ratio_16bit": sixteen, "claim": _TRADE_CLAIM}))
+            found.append(
+                Finding(
+                    "note",
+                    "trade_ratio_16bit",
+                    hopper[0],
+                    None,
+                    workload.id,
+                    {"ratio_16bit": sixteen, "claim": _TRADE_CLAIM},
+                )
+            )
     return found
 
 
@@ -222,5 +256,7 @@ def _options(computed: Sequence[Computed], workload: str, name: str) -> tuple[st
             gpu = one.hardwares[run.group].gpu
             if run.workload == workload and gpu is not None and gpu.name.startswith(name) and run.formats:
                 devices = one.hardwares[run.group].devices
-                return one.result.letter, {option.weights: option.output_tokens_s_limit / devices for option in run.formats if option.fits}
+                return one.result.letter, {
+                    option.weights: option.output_tokens_s_limit / devices for option in run.formats if option.fits
+                }
     return None

@@ -1,7 +1,7 @@
 """One group fine-tuning or training: choose the layout, then say how long it takes.
 
-Every legal tensor, pipeline and sharding layout with its largest micro-batch that fits becomes a row of one case; the fastest row that fits
-wins, ties go to the smaller tensor and pipeline degree.
+Every legal tensor, pipeline and sharding layout with its largest micro-batch that fits becomes a row of one case; the
+fastest row that fits wins, ties go to the smaller tensor and pipeline degree.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,14 @@ from gpuplanner.model.results import NOT_KNOWN, Check, Choice, MemoryUse, Part, 
 from gpuplanner.model.serving import choose_runtime
 
 _ZERO = {"zero0": 0.0, "zero1": 1.0, "zero2": 2.0, "zero3": 3.0}
-_RECOMPUTE = {"none": training.RECOMPUTE_NONE, "selective": training.RECOMPUTE_SELECTIVE, "full": training.RECOMPUTE_FULL}
+_RECOMPUTE = {
+    "none": training.RECOMPUTE_NONE,
+    "selective": training.RECOMPUTE_SELECTIVE,
+    "full": training.RECOMPUTE_FULL,
+}
 _MICRO_BATCHES = (1, 2, 4, 8, 16, 32)
-# Pre-training takes about four million tokens a step, a small model less; fine-tuning small batches that still fill the cards.
+# Pre-training takes about four million tokens a step, a small model less; fine-tuning small batches that still fill the
+# cards.
 _TRAIN_STEP_TOKENS = 4e6
 _TRAIN_STEP_TOKENS_SMALL = 1e6
 _SMALL_MODEL = 10e9
@@ -32,10 +37,16 @@ _FINETUNE_SEQUENCES = 64
 _AVAILABILITY_LARGE, _LARGE_CLUSTER = 0.93, 1000
 _USABLE_SHARE = 0.97
 _TIE = 1e-9
-_SHARDING = {"FSDP": ("zero3",), "llm-foundry": ("zero3",), "HF Trainer and PEFT": ("zero0", "zero3"), "DeepSpeed": ("zero1", "zero2", "zero3")}
+_SHARDING = {
+    "FSDP": ("zero3",),
+    "llm-foundry": ("zero3",),
+    "HF Trainer and PEFT": ("zero0", "zero3"),
+    "DeepSpeed": ("zero1", "zero2", "zero3"),
+}
 _BINDS = {
     "matrix": "compute", "attention": "compute", "elementwise": "bandwidth", "tensor_communication": "communication",
-    "expert_communication": "communication", "context_communication": "communication", "launch": "host", "bubble": "pipeline",
+    "expert_communication": "communication", "context_communication": "communication", "launch": "host",
+    "bubble": "pipeline",
     "data_communication": "network", "optimizer": "optimizer", "stragglers": "network",
 }  # fmt: skip
 _COMPUTE_BITS = {"fp32": 4.0, "tf32": 4.0}
@@ -76,10 +87,12 @@ def global_batch(workload: FineTune | Train, llm: Llm) -> int:
     if workload.kind == "finetune":
         return _FINETUNE_SEQUENCES
     tokens = _TRAIN_STEP_TOKENS if llm.params_total > _SMALL_MODEL else _TRAIN_STEP_TOKENS_SMALL
-    return max(int(round(tokens / workload.sequence_tokens)), 1)
+    return max(round(tokens / workload.sequence_tokens), 1)
 
 
-def _layouts(run: Run, workload: FineTune | Train, llm: Llm, hard: hardware.Hardware, runtime: Runtime, batch: int) -> tuple[list[Layout], Check | None]:
+def _layouts(
+    run: Run, workload: FineTune | Train, llm: Llm, hard: hardware.Hardware, runtime: Runtime, batch: int
+) -> tuple[list[Layout], Check | None]:
     devices, per_server = hard.devices, hard.devices_per_server
     widest = min(devices, max(per_server, hard.link_domain if hard.link_domain > 8 else 1), 16)
     frameworks = runtime.engine or "other"
@@ -89,7 +102,9 @@ def _layouts(run: Run, workload: FineTune | Train, llm: Llm, hard: hardware.Hard
     layouts = []
     refused: Check | None = None
     for tp in _stated(run.tp, tuple(tensor)):
-        pipeline = [1 << step for step in range(7) if splits_layers and tp << step <= devices and llm.layers % (1 << step) == 0] or [1]
+        pipeline = [
+            1 << step for step in range(7) if splits_layers and tp << step <= devices and llm.layers % (1 << step) == 0
+        ] or [1]
         for pp in _stated(run.pp, tuple(pipeline)):
             cp = 1 if run.cp == "auto" else run.cp
             dp = max(devices // (tp * pp * cp), 1) if run.dp == "auto" else run.dp
@@ -107,8 +122,10 @@ def _layouts(run: Run, workload: FineTune | Train, llm: Llm, hard: hardware.Hard
                         if micro * dp <= max(batch, dp):
                             layouts.append(
                                 Layout(
-                                    tp, pp, dp, ep, cp, micro, shard, recompute, "adamw" if run.optimizer == "auto" else run.optimizer,
-                                    1 if run.interleave == "auto" else run.interleave, "none" if run.offload == "auto" else run.offload,
+                                    tp, pp, dp, ep, cp, micro, shard, recompute,
+                                    "adamw" if run.optimizer == "auto" else run.optimizer,
+                                    1 if run.interleave == "auto" else run.interleave,
+                                    "none" if run.offload == "auto" else run.offload,
                                 )
                             )  # fmt: skip
     return layouts, refused
@@ -118,14 +135,30 @@ def _expert_ranks(experts: int, most: int) -> int:
     return max((ranks for ranks in range(1, most + 1) if experts % ranks == 0 and ranks & (ranks - 1) == 0), default=1)
 
 
-def build_case(layouts: list[Layout], run: Run, workload: FineTune | Train, llm: Llm, hard: hardware.Hardware, runtime: Runtime, batch: int, compute: str, catalog: Catalog) -> training.TrainCase:
+def build_case(
+    layouts: list[Layout],
+    run: Run,
+    workload: FineTune | Train,
+    llm: Llm,
+    hard: hardware.Hardware,
+    runtime: Runtime,
+    batch: int,
+    compute: str,
+    catalog: Catalog,
+) -> training.TrainCase:
     """The case whose rows are the layouts."""
     calibration = catalog.calibration
     assert hard.gpu is not None
     card = hardware.card_columns(hard, catalog, decode_bound=False)
     shape = cases.llm_columns(llm)
     columns = cases.GpuColumns(*card)
-    peak = {"fp32": columns.peak32, "tf32": columns.tf32, "fp8": columns.peak_fp8, "int8": columns.peak_int8, "fp4": columns.peak_fp4}.get(compute, columns.peak16)
+    peak = {
+        "fp32": columns.peak32,
+        "tf32": columns.tf32,
+        "fp8": columns.peak_fp8,
+        "int8": columns.peak_int8,
+        "fp4": columns.peak_fp4,
+    }.get(compute, columns.peak16)
     peak = float(peak * columns.sustained)
     architecture = calibration.architecture(hard.gpu.architecture)
     framework = runtime.engine or "other"
@@ -135,18 +168,29 @@ def build_case(layouts: list[Layout], run: Run, workload: FineTune | Train, llm:
     if isinstance(workload, FineTune) and workload.method != "full":
         full = 0.0
         adapters = training.adapter_parameters(
-            llm.hidden, llm.kv_heads * llm.head_dim, llm.heads * llm.head_dim, llm.ffn_width or 0, llm.layers, workload.rank, workload.adapter_targets, llm.gated_ffn
+            llm.hidden,
+            llm.kv_heads * llm.head_dim,
+            llm.heads * llm.head_dim,
+            llm.ffn_width or 0,
+            llm.layers,
+            workload.rank,
+            workload.adapter_targets,
+            llm.gated_ffn,
         )
         if workload.method == "qlora":
             quantised, weight_bytes = 1.0, cases.WEIGHT_FORMATS["nf4"].bits / 8
     gradient = 4.0 if framework == "Megatron and NeMo" or compute in _COMPUTE_BITS else 2.0
     rows = [
         (
-            peak, layout.tp * layout.pp * layout.dp * layout.cp, layout.tp, layout.pp, layout.dp, layout.ep, layout.cp, workload.sequence_tokens, max(batch, layout.dp),
-            layout.micro, layout.interleave, _RECOMPUTE[layout.recompute], _ZERO[layout.sharding], weight_bytes, adapters, full, quantised,
+            peak, layout.tp * layout.pp * layout.dp * layout.cp, layout.tp, layout.pp, layout.dp, layout.ep,
+            layout.cp, workload.sequence_tokens, max(batch, layout.dp),
+            layout.micro, layout.interleave, _RECOMPUTE[layout.recompute], _ZERO[layout.sharding], weight_bytes,
+            adapters, full, quantised,
             training.OPTIMIZER_BYTES[layout.optimizer] - (4.0 if compute in _COMPUTE_BITS else 0.0), gradient, 1.0,
-            0.0 if framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed") else 1.0, hard.devices_per_server, hard.network_per_device,
-            1.0 if framework in ("Megatron and NeMo", "FSDP") else 0.0, float(llm.gated_ffn), float(layout.offload == "optimizer"),
+            0.0 if framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed") else 1.0,
+            hard.devices_per_server, hard.network_per_device,
+            1.0 if framework in ("Megatron and NeMo", "FSDP") else 0.0, float(llm.gated_ffn),
+            float(layout.offload == "optimizer"),
         )
         for layout in layouts
     ]  # fmt: skip
@@ -161,12 +205,15 @@ class Trained(NamedTuple):
     tokens_s_16_bit: float
 
 
-def run_training(workload: FineTune | Train, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog) -> Trained:
+def run_training(
+    workload: FineTune | Train, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog
+) -> Trained:
     """Choose a layout and predict the run."""
     hard = hardware.resolve(group, network, catalog)
     runtime = choose_runtime(run, workload.kind, hard, group, catalog)
     nothing = TrainResult(
-        workload.id, 0, None, Check("unknown", "not_known", {"reason": "runtime"}), Check("unknown", "not_known"), None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        workload.id, 0, None, Check("unknown", "not_known", {"reason": "runtime"}), Check("unknown", "not_known"),
+        None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
         NOT_KNOWN, deadline_of(workload), NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "", 0.0,
     )  # fmt: skip
 
@@ -183,11 +230,18 @@ def run_training(workload: FineTune | Train, group: Group, network: Network, run
         return refuse(Check("fail", "runtime_does_not_train", {"runtime": runtime.name}))
     compute = compute_format(run, hard)
     verdict = compatibility.judge(
-        catalog, hard.gpu, runtime, version=None if run.version == "auto" else run.version, compute=None if run.compute == "auto" else compute, os=group.os,
+        catalog, hard.gpu, runtime, version=None if run.version == "auto" else run.version,
+        compute=None if run.compute == "auto" else compute, os=group.os,
         llm=llm, gpus=hard.devices, nodes=group.servers,
     )  # fmt: skip
     if verdict.answer == "fails":
-        return refuse(Check("fail", "runtime_fails", {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)}))
+        return refuse(
+            Check(
+                "fail",
+                "runtime_fails",
+                {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+            )
+        )
     if compute not in hard.gpu.peak_flops:
         return refuse(Check("fail", "no_compute_unit", {"gpu": hard.gpu.name, "compute": compute}))
     batch = global_batch(workload, llm)
@@ -205,13 +259,20 @@ def run_training(workload: FineTune | Train, group: Group, network: Network, run
     at = int(near[np.lexsort((case.run.pp[near], case.run.tp[near]))[0]])
     layout = layouts[at]
     seen = evidence.training(
-        catalog.calibration, catalog.calibration.architecture(hard.gpu.architecture), hard.gpu, runtime.engine or "other", workload.sequence_tokens, layout.cp > 1
+        catalog.calibration,
+        catalog.calibration.architecture(hard.gpu.architecture),
+        hard.gpu,
+        runtime.engine or "other",
+        workload.sequence_tokens,
+        layout.cp > 1,
     )
     family = "finetune" if workload.kind == "finetune" else "training"
     factor = evidence.factor(catalog.calibration, family, seen)
     basis = "predicted" if seen.validated else "not validated"
     one_step = training.TrainStep(*(column[at] for column in step))
-    parts = tuple(Part(name, float(value)) for name, value in zip(training.TrainStep._fields, one_step, strict=True) if value)
+    parts = tuple(
+        Part(name, float(value)) for name, value in zip(training.TrainStep._fields, one_step, strict=True) if value
+    )
     seconds = float(one_step.total)
     tokens_s = float(speed[at])
     shown = basis if fits[at] else "not validated"
@@ -223,17 +284,32 @@ def run_training(workload: FineTune | Train, group: Group, network: Network, run
     peak = float(case.run.peak[at] / case.gpu.sustained[at])
     mfu = float(training.model_flops_utilisation(case, speed, np.asarray(peak))[at])
     memory_use = MemoryUse(
-        float(used.weights[at]), 0.0, float(used.activations[at]), float(used.gradients[at]), float(used.optimizer[at]), float(used.runtime[at]),
+        float(used.weights[at]), 0.0, float(used.activations[at]), float(used.gradients[at]),
+        float(used.optimizer[at]), float(used.runtime[at]),
         hard.gpu.memory_bytes.value / hard.gpu.gpus_per_card, float(usable[at]),
     )  # fmt: skip
     share = memory_use.used / memory_use.usable
     memory_factor = catalog.calibration.band("peak_memory").factor_50 ** seen.power
-    names = (("weights", memory_use.weights), ("gradients", memory_use.gradients), ("optimizer", memory_use.optimizer), ("activations", memory_use.activations), ("runtime", memory_use.runtime))
+    names = (
+        ("weights", memory_use.weights),
+        ("gradients", memory_use.gradients),
+        ("optimizer", memory_use.optimizer),
+        ("activations", memory_use.activations),
+        ("runtime", memory_use.runtime),
+    )
     if fits[at]:
         fit = Check("warn", "tight_memory", {"share": share}) if share > 0.95 else Check("ok", "fits", {"share": share})
     else:
-        fit = Check("fail", "does_not_fit", {"need_bytes": memory_use.used, "usable_bytes": memory_use.usable, "gpu": hard.gpu.name})
-    busy = sum(value for name, value in zip(training.TrainStep._fields, one_step, strict=True) if name.endswith("communication"))
+        fit = Check(
+            "fail",
+            "does_not_fit",
+            {"need_bytes": memory_use.used, "usable_bytes": memory_use.usable, "gpu": hard.gpu.name},
+        )
+    busy = sum(
+        value
+        for name, value in zip(training.TrainStep._fields, one_step, strict=True)
+        if name.endswith("communication")
+    )
     named = {part.name: part.value for part in parts}
     binds = _BINDS.get(max(named, key=lambda name: named[name]), "") if named else ""
     gpu_w = NOT_KNOWN
@@ -242,27 +318,62 @@ def run_training(workload: FineTune | Train, group: Group, network: Network, run
         cap = hard.power_cap_w or tdp
         gpu_w = between(min(TRAINING_SHARE_OF_TDP * tdp, cap), min(0.8 * tdp, cap), min(tdp, cap), "predicted")
     auto = frozenset(
-        name for name in ("runtime", "version", "compute", "tp", "pp", "dp", "ep", "cp", "sharding", "recompute", "micro_batch", "optimizer", "interleave") if getattr(run, name) == "auto"
+        name
+        for name in (
+            "runtime",
+            "version",
+            "compute",
+            "tp",
+            "pp",
+            "dp",
+            "ep",
+            "cp",
+            "sharding",
+            "recompute",
+            "micro_batch",
+            "optimizer",
+            "interleave",
+        )
+        if getattr(run, name) == "auto"
     )
     weights = "nf4" if isinstance(workload, FineTune) and workload.method == "qlora" else compute
     choice = Choice(
-        llm.name, runtime.name, "" if run.version == "auto" else run.version, runtime.engine or "other", weights, compute, "", layout.tp, layout.pp, layout.dp, layout.ep,
-        layout.cp, False, 0, layout.micro, layout.sharding, layout.recompute, layout.optimizer, layout.interleave, int(case.run.global_batch[at]), auto,
+        llm.name, runtime.name, "" if run.version == "auto" else run.version, runtime.engine or "other", weights,
+        compute, "", layout.tp, layout.pp, layout.dp, layout.ep,
+        layout.cp, False, 0, layout.micro, layout.sharding, layout.recompute, layout.optimizer, layout.interleave,
+        int(case.run.global_batch[at]), auto,
     )  # fmt: skip
     state = Check("ok")
     if verdict.answer == "works with limits":
-        state = Check("warn", "runtime_limits", {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)})
+        state = Check(
+            "warn",
+            "runtime_limits",
+            {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+        )
     elif verdict.answer == "not known":
         state = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})
     reference = float("nan")
     if compute in _COMPUTE_BITS and fits[at]:
-        sixteen = build_case([layout], run, workload, llm, hard, runtime, batch, "bf16" if "bf16" in hard.gpu.peak_flops else "fp16", catalog)
+        sixteen = build_case(
+            [layout],
+            run,
+            workload,
+            llm,
+            hard,
+            runtime,
+            batch,
+            "bf16" if "bf16" in hard.gpu.peak_flops else "fp16",
+            catalog,
+        )
         reference = float(training.tokens_per_second(sixteen, training.train_step(sixteen))[0])
     result = nothing._replace(
         choice=choice, refusal=state, fits=fit, memory=memory_use,
-        memory_share=spread(share, memory_factor, basis, tuple(Part(name, value / memory_use.usable) for name, value in names)),
-        step_s=step_figure, tokens_s=speed_figure, mfu=spread(mfu, factor, shown) if fits[at] else NOT_KNOWN, duration_s=duration,
-        gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds, communication_share=float(busy / seconds) if seconds else 0.0,
+        memory_share=spread(share, memory_factor, basis, tuple(Part(name, value / memory_use.usable) for name,
+        value in names)),
+        step_s=step_figure, tokens_s=speed_figure, mfu=spread(mfu, factor, shown) if fits[at] else NOT_KNOWN,
+        duration_s=duration,
+        gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
+        communication_share=float(busy / seconds) if seconds else 0.0,
     )  # fmt: skip
     return Trained(result, seen, reference)
 

@@ -13,9 +13,18 @@ from gpuplanner.model.plan import Group, Network
 from gpuplanner.model.results import Figure
 
 # Rate of one network card where neither the plan nor the server says. [bit/s]
-_NIC_BITS = {"hgx_a100": 200e9, "hgx_h100_h200": 400e9, "hgx_b200": 400e9, "hgx_b300": 800e9, "oam_8": 400e9, "rack_scale": 400e9, "sxm_4gpu": 200e9}
+_NIC_BITS = {
+    "hgx_a100": 200e9,
+    "hgx_h100_h200": 400e9,
+    "hgx_b200": 400e9,
+    "hgx_b300": 800e9,
+    "oam_8": 400e9,
+    "rack_scale": 400e9,
+    "sxm_4gpu": 200e9,
+}
 _OTHER_NIC_BITS = 25e9
-# How much of a link a fabric carries: InfiniBand moves its nominal rate, Ethernet without RDMA spends host time on every packet.
+# How much of a link a fabric carries: InfiniBand moves its nominal rate, Ethernet without RDMA spends host time on
+# every packet.
 _FABRIC_SHARE = {"infiniband": 1.0, "roce": 0.95, "ethernet": 0.5}
 _HOST_MEMORY_BYTES = 512e9
 _SERVING_SHARE_OF_TDP = 0.93
@@ -46,7 +55,7 @@ class Hardware(NamedTuple):
 
 
 def server_class(group: Group, gpu: Gpu | None, server: Server | None) -> str:
-    """The row of `assumptions` that speaks for a chassis: the server's own, the stated one, or one that suits the card."""
+    """The row of `assumptions` that speaks for a chassis: its own, the stated one, or one that suits the card."""
     if group.chassis_class != "auto":
         return group.chassis_class
     if server is not None:
@@ -82,7 +91,11 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
     kind = server_class(group, gpu, server)
     cpu_name = group.cpu if group.cpu != "auto" else (server.cpu if server is not None and server.cpu else "")
     cpu = catalog.find("cpu", cpu_name) if cpu_name else None
-    sockets = group.sockets if group.sockets != "auto" else (server.cpu_count if server is not None and server.cpu_count else 2)
+    sockets = (
+        group.sockets
+        if group.sockets != "auto"
+        else (server.cpu_count if server is not None and server.cpu_count else 2)
+    )
     per_card = gpu.gpus_per_card if gpu is not None else 1
     per_server = group.gpus_per_server * per_card if gpu is not None else 0
 
@@ -118,7 +131,23 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
         memory = _HOST_MEMORY_BYTES
     cap = group.power_cap_w / per_card if group.power_cap_w is not None else None
     return Hardware(
-        gpu, server, cpu, kind, sockets, per_server * group.servers, per_server, domain, link, peer, max(per_device, 1.0), nics, bits, fabric, bandwidth, memory, cap
+        gpu,
+        server,
+        cpu,
+        kind,
+        sockets,
+        per_server * group.servers,
+        per_server,
+        domain,
+        link,
+        peer,
+        max(per_device, 1.0),
+        nics,
+        bits,
+        fabric,
+        bandwidth,
+        memory,
+        cap,
     )
 
 
@@ -130,11 +159,16 @@ def card_columns(hard: Hardware, catalog: Catalog, decode_bound: bool) -> np.nda
     assert hard.gpu is not None
     card = cases.gpu_columns(hard.gpu, catalog.calibration).copy()
     at = cases.GpuColumns._fields.index
-    card[at("link")], card[at("link_domain")], card[at("peer_to_peer")] = hard.link_one_way, hard.link_domain, float(hard.peer_to_peer)
+    card[at("link")], card[at("link_domain")], card[at("peer_to_peer")] = (
+        hard.link_one_way,
+        hard.link_domain,
+        float(hard.peer_to_peer),
+    )
     tdp = card[at("tdp")]
     if hard.power_cap_w is not None and hard.power_cap_w < tdp:
         idle = (power.idle_power(hard.gpu, catalog).value or 0.0) / hard.gpu.gpus_per_card
-        # Serving draws less than the limit most of the time: the range that a cap cuts into ends at what it draws at its busiest.
+        # Serving draws less than the limit most of the time: the range that a cap cuts into ends at what it draws at
+        # its busiest.
         full = tdp if not decode_bound else _SERVING_SHARE_OF_TDP * tdp
         share = (hard.power_cap_w - idle) / max(full - idle, 1.0)
         card[at("sustained")] *= float(power.power_cap_speed(share, True))

@@ -34,7 +34,9 @@ def tensor_degrees(llm: Llm, most: int) -> list[int]:
     return degrees
 
 
-def refusal(llm: Llm, runtime: Runtime | None, split: Split, gpus: int, gpus_per_server: int, link_domain: int) -> Refusal | None:
+def refusal(
+    llm: Llm, runtime: Runtime | None, split: Split, gpus: int, gpus_per_server: int, link_domain: int
+) -> Refusal | None:
     """Why this split cannot run, or None where it can."""
     tp, pp, dp = split.tp, split.pp, split.dp
     if llm.heads % tp:
@@ -60,7 +62,8 @@ def refusal(llm: Llm, runtime: Runtime | None, split: Split, gpus: int, gpus_per
 
 
 def splits(llm: Llm, runtime: Runtime | None, gpus: int, gpus_per_server: int, link_domain: int) -> list[Split]:
-    """Every split that the automatic choice looks at: tensor ranks inside a server or link domain, stages over what is left.
+    """Every split that the automatic choice looks at: tensor ranks inside a server or link domain, stages over what is
+    left.
 
     Programs for one user split by layers, not by tensor ranks.
     """

@@ -11,7 +11,8 @@ from gpuplanner.model.bands import between
 from gpuplanner.model.case import Columns
 from gpuplanner.model.results import Figure, exact
 
-# A card that trains is held at its limit nearly all the time: 0.93 of TDP reproduces server readings of 6.7 to 7.2 kW on 8 x H100.
+# A card that trains is held at its limit nearly all the time: 0.93 of TDP reproduces server readings of 6.7 to 7.2 kW
+# on 8 x H100.
 TRAINING_SHARE_OF_TDP = 0.93
 # Below this share of the dynamic range a cap bites linearly.
 _CAP_KNEE = 0.6
@@ -24,7 +25,9 @@ _IDLE_SHARE = (0.10, 0.05, 0.20)
 _LIQUID_COOLING = ("liquid", "immersion", "water")
 
 
-def gpu_power(idle_w: Columns, tdp_w: Columns, memory_use: Columns, compute_use: Columns, calibration: Calibration) -> Columns:
+def gpu_power(
+    idle_w: Columns, tdp_w: Columns, memory_use: Columns, compute_use: Columns, calibration: Calibration
+) -> Columns:
     """Power of a busy card from the shares of its bandwidth and of its compute peak in use. [W]
 
     Valid for data-centre cards that serve; 10 % median error on runs of models left out.
@@ -41,13 +44,15 @@ def gpu_power(idle_w: Columns, tdp_w: Columns, memory_use: Columns, compute_use:
     return idle_w + (tdp_w - idle_w) * np.minimum(1.0, load)
 
 
-def power_cap_speed(dynamic_share: Columns, compute_bound: bool | Columns = True, decode_share: float = 0.65) -> Columns:
+def power_cap_speed(
+    dynamic_share: Columns, compute_bound: bool | Columns = True, decode_share: float = 0.65
+) -> Columns:
     """Speed that is left under a power cap; `dynamic_share` = (cap - idle) / (full - idle).
 
-    Compute-bound work follows the power to 1/2.7 down to 0.6 of the dynamic range, then falls linearly to nothing at 0.15: so
-    much goes to memory and leakage before the cores turn. Memory-bound work keeps its speed until the cap reaches what decode
-    draws (about 0.65 of TDP), loses little down to 0.37, then falls to the same point. Below half of TDP a factor of 1.4 either
-    way.
+    Compute-bound work follows the power to 1/2.7 down to 0.6 of the dynamic range, then falls linearly to nothing at
+    0.15: so much goes to memory and leakage before the cores turn. Memory-bound work keeps its speed until the cap
+    reaches what decode draws (about 0.65 of TDP), loses little down to 0.37, then falls to the same point. Below half
+    of TDP a factor of 1.4 either way.
 
     References
     ----------
@@ -90,7 +95,11 @@ def idle_class(gpu: Gpu) -> str:
     if "active" not in gpu.cooling:
         small = gpu.board_power_w is not None and gpu.board_power_w.value <= 100
         return "GDDR6, passive, up to 100 W" if small else "GDDR6, passive, 150-350 W"
-    return "GDDR6/6X, active (GeForce 20-40)" if gpu.name.startswith("GeForce") else "GDDR6 with ECC, active (RTX A, RTX Ada)"
+    return (
+        "GDDR6/6X, active (GeForce 20-40)"
+        if gpu.name.startswith("GeForce")
+        else "GDDR6 with ECC, active (RTX A, RTX Ada)"
+    )
 
 
 def idle_power(gpu: Gpu, catalog: Catalog) -> Figure:
@@ -155,10 +164,13 @@ def _assumed(catalog: Catalog, key: str, row: str) -> Figure:
     return between(assumption.value, assumption.low, assumption.high, "assumed")
 
 
-def chassis_power(catalog: Catalog, server_class: str, liquid: bool, tdp_sum_w: float, cpu_tdp_w: float | None = None) -> tuple[Figure, Figure]:
+def chassis_power(
+    catalog: Catalog, server_class: str, liquid: bool, tdp_sum_w: float, cpu_tdp_w: float | None = None
+) -> tuple[Figure, Figure]:
     """Power of a server beside its cards under load, and what the nameplate adds to the sum of card TDPs. [W]
 
-    The base of an air-cooled 8-GPU board includes its fans; PSU losses are inside, because the anchors are readings at the wall.
+    The base of an air-cooled 8-GPU board includes its fans; PSU losses are inside, because the anchors are readings at
+    the wall.
     """
     if server_class == "rack_scale":
         share = _assumed(catalog, "nameplate_without_gpus", "rack_scale_share_of_gpu_tdp")
@@ -171,7 +183,10 @@ def chassis_power(catalog: Catalog, server_class: str, liquid: bool, tdp_sum_w: 
         nameplate = _assumed(catalog, "nameplate_without_gpus", server_class)
         if cpu_tdp_w is None:
             return between(*(0.6 * (bound or 0.0) for bound in nameplate[:3]), "assumed"), nameplate
-        idle, busy = catalog.assumption("idle_power_server_with_gpus", server_class), catalog.assumption("cpu_power_busy", "server CPU")
+        idle, busy = (
+            catalog.assumption("idle_power_server_with_gpus", server_class),
+            catalog.assumption("cpu_power_busy", "server CPU"),
+        )
         base = [idle.value + share * cpu_tdp_w for share in (busy.value, busy.low, busy.high)]
         return between(*base, "assumed"), nameplate
     if server_class == "superchip_1u":
@@ -182,7 +197,9 @@ def chassis_power(catalog: Catalog, server_class: str, liquid: bool, tdp_sum_w: 
     return _assumed(catalog, "base_load_without_gpus", row), nameplate
 
 
-def server_idle(catalog: Catalog, server: Server | None, server_class: str, gpus: int, gpus_usual: int, gpu_idle_w: float) -> Figure:
+def server_idle(
+    catalog: Catalog, server: Server | None, server_class: str, gpus: int, gpus_usual: int, gpu_idle_w: float
+) -> Figure:
     """Power of a server that does nothing. [W]
 
     A class reading of the whole server, shifted by the cards it holds more or fewer than usual.
@@ -192,14 +209,18 @@ def server_idle(catalog: Catalog, server: Server | None, server_class: str, gpus
     row = _IDLE_ROW.get(server_class)
     if row is None:
         base = {"rack_scale": 6000.0, "superchip_1u": 120.0}.get(server_class, 300.0)
-        return between(base + gpus * gpu_idle_w, 0.6 * base + gpus * gpu_idle_w, 1.6 * base + gpus * gpu_idle_w, "assumed")
+        return between(
+            base + gpus * gpu_idle_w, 0.6 * base + gpus * gpu_idle_w, 1.6 * base + gpus * gpu_idle_w, "assumed"
+        )
     assumed = _assumed(catalog, "idle_power_server_with_gpus", row)
     shift = 0.0 if server_class in ("mac", "cpu_only_2s") else (gpus - gpus_usual) * gpu_idle_w
     return between(*(max((bound or 0.0) + shift, 20.0) for bound in assumed[:3]), "assumed")
 
 
 def nameplate(server: Server | None, gpus: int, tdp_sum_w: float, extra_w: Figure) -> Figure:
-    """What the type plate says a server may draw: the vendor's figure for a full server, else card TDPs and a class value. [W]"""
+    """What the type plate says a server may draw: the vendor's figure for a full server, else card TDPs and a class
+    value. [W]
+    """
     if server is not None and server.max_power_w is not None and gpus == server.gpus_per_server:
         return exact(server.max_power_w.value, "known")
     value, low, high = extra_w.value or 0.0, extra_w.low or 0.0, extra_w.high or 0.0

@@ -27,7 +27,8 @@ def admission_wait(utilisation: Columns, places: Columns, service_s: Columns) ->
 
     References
     ----------
-    .. [1] Sakasegawa, "An approximation formula L_q = a rho^b / (1 - rho)", Annals of the Institute of Statistical Mathematics 29, 1977.
+    .. [1] Sakasegawa, "An approximation formula L_q = a rho^b / (1 - rho)", Annals of the Institute of Statistical
+    Mathematics 29, 1977.
     """
     rho = np.clip(utilisation, 0.0, 1.0)
     slots = np.maximum(places, 1.0)
@@ -53,6 +54,8 @@ def normal_quantile(percentile: float) -> float:
 
 
 def lognormal_excess(spread: float, percentile: float) -> float:
-    """How many times the mean the given percentile of a log-normal length is; `spread` is its standard deviation over its mean."""
+    """How many times the mean the given percentile of a log-normal length is; `spread` is its standard deviation over
+    its mean.
+    """
     variance = float(np.log(1.0 + spread * spread))
     return float(np.exp(normal_quantile(percentile) * np.sqrt(variance) - variance / 2.0))

@@ -1,6 +1,7 @@
 """Power, heat and space of a scenario in our own room, each watt counted once: card, server, network, room.
 
-Nameplate sizes circuits, the load at peak decides whether the room carries it, the average pays the bill. Rented servers draw nothing here.
+Nameplate sizes circuits, the load at peak decides whether the room carries it, the average pays the bill. Rented
+servers draw nothing here.
 """
 
 from typing import NamedTuple
@@ -42,7 +43,9 @@ _UNITS_LEFT_FOR_SWITCHES = 2
 
 
 class GroupLoad(NamedTuple):
-    """What the work asks of a group: power of one busy device, share of the peak that is mean, whether compute binds. [W]"""
+    """What the work asks of a group: power of one busy device, share of the peak that is mean, whether compute binds.
+    [W]
+    """
 
     gpu_w: Figure
     mean_share: float
@@ -53,13 +56,21 @@ def _per_server(value: Figure, servers: int) -> Figure:
     return scaled(value, float(servers))
 
 
-def group_power(index: int, group: Group, hard: hardware.Hardware, load: GroupLoad, site: Site, catalog: Catalog) -> GroupPower:
+def group_power(
+    index: int, group: Group, hard: hardware.Hardware, load: GroupLoad, site: Site, catalog: Catalog
+) -> GroupPower:
     """Idle, load, average and nameplate power of all servers of a group. [W]"""
     gpu = hard.gpu
     devices = hard.devices_per_server
-    tdp = (gpu.board_power_w.value / gpu.gpus_per_card) if gpu is not None and gpu.board_power_w is not None else float("nan")
+    tdp = (
+        (gpu.board_power_w.value / gpu.gpus_per_card)
+        if gpu is not None and gpu.board_power_w is not None
+        else float("nan")
+    )
     known = gpu is None or np.isfinite(tdp)
-    liquid = site.cooling in ("direct-liquid", "immersion") or (hard.server is not None and power.is_liquid(hard.server.cooling))
+    liquid = site.cooling in ("direct-liquid", "immersion") or (
+        hard.server is not None and power.is_liquid(hard.server.cooling)
+    )
     tdp_sum = devices * tdp if gpu is not None and known else 0.0
     cpu_tdp = hard.cpu.tdp_w.value * hard.sockets if hard.cpu is not None else None
     base, extra = power.chassis_power(catalog, hard.server_class, liquid, tdp_sum, cpu_tdp)
@@ -68,10 +79,23 @@ def group_power(index: int, group: Group, hard: hardware.Hardware, load: GroupLo
     usual = hard.server.gpus_per_server if hard.server is not None else devices
     idle = power.server_idle(catalog, hard.server, hard.server_class, devices, usual, one_idle)
     if not known:
-        return GroupPower(index, _per_server(idle, group.servers), NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, group.servers, hard.devices)
+        return GroupPower(
+            index,
+            _per_server(idle, group.servers),
+            NOT_KNOWN,
+            NOT_KNOWN,
+            NOT_KNOWN,
+            NOT_KNOWN,
+            group.servers,
+            hard.devices,
+        )
     if load.gpu_w.value is None:
         # Nothing runs, or its speed is not known: a busy card is taken at the usual share of its limit.
-        gpu_w = between(0.75 * tdp, 0.55 * tdp, tdp, "assumed") if gpu is not None and load.mean_share > 0 else exact(one_idle, "assumed")
+        gpu_w = (
+            between(0.75 * tdp, 0.55 * tdp, tdp, "assumed")
+            if gpu is not None and load.mean_share > 0
+            else exact(one_idle, "assumed")
+        )
     else:
         gpu_w = load.gpu_w
     if load.mean_share <= 0:
@@ -86,7 +110,8 @@ def group_power(index: int, group: Group, hard: hardware.Hardware, load: GroupLo
     share = load.mean_share
     average = total([scaled(busy, share), scaled(idle, 1.0 - share)])
     return GroupPower(
-        index, _per_server(idle, group.servers), _per_server(busy, group.servers), _per_server(average, group.servers), _per_server(name, group.servers), gpu_w,
+        index, _per_server(idle, group.servers), _per_server(busy, group.servers), _per_server(average,
+        group.servers), _per_server(name, group.servers), gpu_w,
         group.servers, hard.devices,
     )  # fmt: skip
 
@@ -95,12 +120,18 @@ def _class_figure(catalog: Catalog, key: str, kind: str) -> Figure:
     rows = {row.applies_to for row in catalog.assumptions if row.key == key}
     if kind in rows:
         return hardware.assumed(catalog, key, kind)
-    fallback = {"mac": {"rack_units": 2.0, "weight": 4.0}, "rack_scale": {"rack_units": 48.0, "weight": 1400.0}, "v100_sxm2_8gpu": {"rack_units": 4.0, "weight": 60.0}}
+    fallback = {
+        "mac": {"rack_units": 2.0, "weight": 4.0},
+        "rack_scale": {"rack_units": 48.0, "weight": 1400.0},
+        "v100_sxm2_8gpu": {"rack_units": 4.0, "weight": 60.0},
+    }
     value = fallback.get(kind, {}).get(key, {"rack_units": 4.0, "weight": 60.0}[key])
     return between(value, 0.6 * value, 1.5 * value, "assumed")
 
 
-def room_of(scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[GroupLoad], site: Site, catalog: Catalog) -> RoomResult:
+def room_of(
+    scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[GroupLoad], site: Site, catalog: Catalog
+) -> RoomResult:
     """Everything that a scenario asks of the room."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
     groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
@@ -124,7 +155,12 @@ def room_of(scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[
     else:
         air = load
     eight = any(hardwares[i].server_class.startswith(_EIGHT_GPU) for i in own)
-    per_kw = hardware.assumed(catalog, "airflow_per_kw", "air-cooled 8-GPU server" if eight else "any other server", M3_H_PER_CFM / 3600.0 / 1000.0)
+    per_kw = hardware.assumed(
+        catalog,
+        "airflow_per_kw",
+        "air-cooled 8-GPU server" if eight else "any other server",
+        M3_H_PER_CFM / 3600.0 / 1000.0,
+    )
     density = float(cooling.air_density_ratio(site.altitude_m))
     airflow = scaled(product(air, per_kw), 1.0 / density)
 
@@ -132,11 +168,21 @@ def room_of(scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[
     limit_w = rack_limit(site, catalog)
     for i, one in zip(own, groups, strict=True):
         server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
-        unit = exact(server.rack_units.value, "known") if server is not None and server.rack_units is not None else _class_figure(catalog, "rack_units", kind)
-        weight = exact(server.weight_kg.value, "known") if server is not None and server.weight_kg is not None else _class_figure(catalog, "weight", kind)
+        unit = (
+            exact(server.rack_units.value, "known")
+            if server is not None and server.rack_units is not None
+            else _class_figure(catalog, "rack_units", kind)
+        )
+        weight = (
+            exact(server.weight_kg.value, "known")
+            if server is not None and server.weight_kg is not None
+            else _class_figure(catalog, "weight", kind)
+        )
         units.append(scaled(unit, float(count)))
         weights.append(scaled(weight, float(count)))
-        per_rack = servers_per_rack(site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0)
+        per_rack = servers_per_rack(
+            site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
+        )
         racks += int(np.ceil(count / max(per_rack, 1)))
     limits = []
     if site.power_w is not None:
@@ -146,8 +192,10 @@ def room_of(scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[
     if site.ups_w is not None:
         limits.append(("ups", site.ups_w))
     return RoomResult(
-        groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))), scaled(load, float(cooling.cooling_tons(1.0))),
-        air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, own, load, site), tuple(limits),
+        groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))),
+        scaled(load, float(cooling.cooling_tons(1.0))),
+        air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, own, load, site),
+        tuple(limits),
     )  # fmt: skip
 
 
@@ -160,14 +208,23 @@ def rack_limit(site: Site, catalog: Catalog) -> float:
 
 def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: float, weight_kg: float) -> int:
     """How many servers of a kind one rack takes by height, nameplate power and weight; 0 = not one."""
-    by_height = int((site.rack_units - _UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0)) if units < site.rack_units else int(units <= site.rack_units + 10)
+    by_height = (
+        int((site.rack_units - _UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0))
+        if units < site.rack_units
+        else int(units <= site.rack_units + 10)
+    )
     by_power = int(limit_w // nameplate_w) if nameplate_w > 0 else by_height
-    by_weight = int(site.rack_weight_kg // weight_kg) if site.rack_weight_kg is not None and weight_kg > 0 else by_height
+    by_weight = (
+        int(site.rack_weight_kg // weight_kg) if site.rack_weight_kg is not None and weight_kg > 0 else by_height
+    )
     return max(min(by_height, by_power, by_weight), 0)
 
 
-def throttling(groups: tuple[GroupPower, ...], loads: list[GroupLoad], own: list[int], load: Figure, site: Site) -> Figure:
-    """Share of full speed that is left when the room removes less heat than the load: the inlet warms until clocks fall to what fits.
+def throttling(
+    groups: tuple[GroupPower, ...], loads: list[GroupLoad], own: list[int], load: Figure, site: Site
+) -> Figure:
+    """Share of full speed that is left when the room removes less heat than the load: the inlet warms until clocks fall
+    to what fits.
 
     A steady state seen as a power cap on the cards; not validated against measurements of rooms.
     """
@@ -182,12 +239,18 @@ def throttling(groups: tuple[GroupPower, ...], loads: list[GroupLoad], own: list
         for i, group in zip(own, groups, strict=True):
             full, idle = group.gpu_load_w.value or 0.0, (group.gpu_load_w.value or 0.0) * 0.12
             room_left = (full - surplus - idle) / max(full - idle, 1e-9)
-            speed += group.gpus / devices * float(power.power_cap_speed(np.array(room_left), np.array(loads[i].compute_bound)))
+            speed += (
+                group.gpus
+                / devices
+                * float(power.power_cap_speed(np.array(room_left), np.array(loads[i].compute_bound)))
+            )
         shares.append(speed)
     return Figure(shares[0], min(shares), min(max(shares), 1.0), "not validated")
 
 
-def check(room: RoomResult, site: Site, hardwares: list[hardware.Hardware], scenario: Scenario, catalog: Catalog) -> tuple[Check, list[Check]]:
+def check(
+    room: RoomResult, site: Site, hardwares: list[hardware.Hardware], scenario: Scenario, catalog: Catalog
+) -> tuple[Check, list[Check]]:
     """Does the room carry it? The one verdict for the card, and every reason on its own."""
     reasons: list[Check] = []
     for name, limit in room.limits:
@@ -201,7 +264,9 @@ def check(room: RoomResult, site: Site, hardwares: list[hardware.Hardware], scen
             reasons.append(Check("warn", f"tight_{key}", {number: figure.value, "limit_w": limit}))
         elif (room.it_nameplate_w.value or 0.0) > limit:
             number = "heat_w" if name == "cooling" else "value_w"
-            reasons.append(Check("warn", f"nameplate_exceeds_{key}", {number: room.it_nameplate_w.value or 0.0, "limit_w": limit}))
+            reasons.append(
+                Check("warn", f"nameplate_exceeds_{key}", {number: room.it_nameplate_w.value or 0.0, "limit_w": limit})
+            )
     if room.throttled_speed.value is not None and room.throttled_speed.value < 1.0:
         reasons.append(Check("fail", "throttles", {"share": room.throttled_speed.value}))
     limit_w = rack_limit(site, catalog)
@@ -211,7 +276,11 @@ def check(room: RoomResult, site: Site, hardwares: list[hardware.Hardware], scen
         if one > limit_w and hard.server_class != "rack_scale":
             stated = site.rack_power_w is not None
             reasons.append(Check("fail" if stated else "warn", "exceeds_rack", {"value_w": one, "limit_w": limit_w}))
-        top = hard.server.inlet_max_c if hard.server is not None and hard.server.inlet_max_c is not None else catalog.assumption("inlet_max_c", "any server without a figure").value
+        top = (
+            hard.server.inlet_max_c
+            if hard.server is not None and hard.server.inlet_max_c is not None
+            else catalog.assumption("inlet_max_c", "any server without a figure").value
+        )
         if site.supply_c > top:
             reasons.append(Check("fail", "inlet_too_warm", {"supply_c": site.supply_c, "limit_c": top}))
     if site.racks is not None and room.racks > site.racks:

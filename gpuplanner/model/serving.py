@@ -1,8 +1,8 @@
 """One group serving one workload: choose how it runs, then find where it stands at the load.
 
-The choice follows the rules of the plan: every allowed format and split becomes a row of one case, the row with the highest output within the
-targets wins, ties go to the smaller tensor and pipeline degree. A grid over the number of requests in flight then gives the whole curve of load
-against first token and time a token.
+The choice follows the rules of the plan: every allowed format and split becomes a row of one case, the row with the
+highest output within the targets wins, ties go to the smaller tensor and pipeline degree. A grid over the number of
+requests in flight then gives the whole curve of load against first token and time a token.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,6 @@ from gpuplanner.model.results import (
     Choice,
     Curve,
     Demand,
-    Figure,
     FormatOption,
     MemoryUse,
     Part,
@@ -40,7 +39,8 @@ _BATCHED_LARGE, _BATCHED_SMALL = 8192, 2048
 # vLLM took 0.90 of the memory up to 0.19 and takes 0.92 from 0.22 on.
 _NEW_VLLM_FRACTION = 0.92
 _CONTEXT_STEP = 1024
-# Router imbalance between replicas takes 2 % of linear scaling; stages never take equally long, which takes 7 % (judged, ±5 %).
+# Router imbalance between replicas takes 2 % of linear scaling; stages never take equally long, which takes 7 %
+# (judged, ±5 %).
 _REPLICA_SHARE = 0.98
 _STAGE_SHARE = 0.93
 _DRAFT_ACCEPTANCE = {"draft": 0.7, "eagle": 0.8, "mtp": 0.8}
@@ -59,7 +59,7 @@ class Candidate(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A run with its choice made: the case of the chosen row, and its curve over the requests in flight of one replica."""
+    """A run with its choice made: the case of the chosen row, and its curve over requests in flight of one replica."""
 
     llm: Llm
     runtime: Runtime | None
@@ -107,7 +107,9 @@ def choose_runtime(run: Run, kind: str, hard: hardware.Hardware, group: Group, c
         if runtime is None or runtime.engine is None:
             continue
         verdict = compatibility.judge(catalog, hard.gpu, runtime, os=group.os, gpus=hard.devices, version=_version(run))
-        if verdict.answer in ("works", "works with limits") and compatibility.formats(catalog, hard.gpu, runtime, _version(run), group.os):
+        if verdict.answer in ("works", "works with limits") and compatibility.formats(
+            catalog, hard.gpu, runtime, _version(run), group.os
+        ):
             return runtime
     return None
 
@@ -116,7 +118,9 @@ def _version(run: Run) -> str | None:
     return None if run.version == "auto" else run.version
 
 
-def _formats(run: Run, workload: Serve, llm: Llm, hard: hardware.Hardware, runtime: Runtime, group: Group, catalog: Catalog) -> list[tuple[str, str]]:
+def _formats(
+    run: Run, workload: Serve, llm: Llm, hard: hardware.Hardware, runtime: Runtime, group: Group, catalog: Catalog
+) -> list[tuple[str, str]]:
     """Pairs of weight format and compute type that may be used, at or above the lowest allowed format."""
     assert hard.gpu is not None
     supported = compatibility.formats(catalog, hard.gpu, runtime, _version(run), group.os)
@@ -125,9 +129,19 @@ def _formats(run: Run, workload: Serve, llm: Llm, hard: hardware.Hardware, runti
         pairs = [pair for pair in pairs if pair[0] == run.weights] or _by_hand(run.weights, hard, catalog)
     else:
         lowest = _LEVELS[workload.lowest_format]
-        native = 4 if (llm.native_dtype or "").startswith("mxfp4") else 8 if (llm.native_dtype or "").startswith("fp8") else 16
+        native = (
+            4
+            if (llm.native_dtype or "").startswith("mxfp4")
+            else 8
+            if (llm.native_dtype or "").startswith("fp8")
+            else 16
+        )
         # A model that was trained in a low precision loses nothing in it.
-        pairs = [pair for pair in pairs if WEIGHT_FORMATS[pair[0]].level >= min(lowest, native) and pair[0] not in ("fp32", "nf4")]
+        pairs = [
+            pair
+            for pair in pairs
+            if WEIGHT_FORMATS[pair[0]].level >= min(lowest, native) and pair[0] not in ("fp32", "nf4")
+        ]
         if native != 4:
             pairs = [pair for pair in pairs if pair[0] != "mxfp4"]
         kinds = {weights for weights, _ in pairs}
@@ -170,13 +184,19 @@ def _candidates(
             dp = stated.get("dp", max(hard.devices // (tp * pp), 1))
             chosen.append(parallelism.Split(tp, pp, dp))
         options = list(dict.fromkeys(chosen))
-        refusals = [parallelism.refusal(llm, runtime, split, hard.devices, hard.devices_per_server, hard.link_domain) for split in options]
+        refusals = [
+            parallelism.refusal(llm, runtime, split, hard.devices, hard.devices_per_server, hard.link_domain)
+            for split in options
+        ]
         options = [split for split, refused in zip(options, refusals, strict=True) if refused is None]
         if not options:
             return [], refusals[0]
     if ep > 1:
         checked = [split._replace(ep=ep) for split in options]
-        refusals = [parallelism.refusal(llm, runtime, split, hard.devices, hard.devices_per_server, hard.link_domain) for split in checked]
+        refusals = [
+            parallelism.refusal(llm, runtime, split, hard.devices, hard.devices_per_server, hard.link_domain)
+            for split in checked
+        ]
         options = [split for split, refused in zip(checked, refusals, strict=True) if refused is None]
         if not options:
             return [], refusals[0]
@@ -190,7 +210,15 @@ def _candidates(
     return rows, None
 
 
-def build_case(candidates: list[Candidate], run: Run, workload: Serve, llm: Llm, hard: hardware.Hardware, runtime: Runtime, catalog: Catalog) -> Case:
+def build_case(
+    candidates: list[Candidate],
+    run: Run,
+    workload: Serve,
+    llm: Llm,
+    hard: hardware.Hardware,
+    runtime: Runtime,
+    catalog: Catalog,
+) -> Case:
     """The case whose rows are the candidates."""
     calibration = catalog.calibration
     assert hard.gpu is not None
@@ -200,7 +228,11 @@ def build_case(candidates: list[Candidate], run: Run, workload: Serve, llm: Llm,
         for name in ("params", "nonexpert", "expert", "head", "embedding", "active"):
             shape[cases.LlmColumns._fields.index(name)] *= run.pruning_kept
     single_user = runtime.engine in cases.SINGLE_USER_ENGINES
-    largest = run.max_sequences if run.max_sequences != "auto" else _engine_limit(candidates[0].setting.engine, runtime, catalog)
+    largest = (
+        run.max_sequences
+        if run.max_sequences != "auto"
+        else _engine_limit(candidates[0].setting.engine, runtime, catalog)
+    )
     batched = run.max_batched_tokens
     if batched == "auto":
         large = hard.gpu.memory_bytes.value / hard.gpu.gpus_per_card >= _SMALL_CARD_BYTES
@@ -225,7 +257,8 @@ def build_case(candidates: list[Candidate], run: Run, workload: Serve, llm: Llm,
         split = candidate.split
         rows.append(
             (
-                cases.compute_peak(card, candidate.setting) * sparse, split.tp, split.pp, split.dp, split.ep, split.attention_dp,
+                cases.compute_peak(card, candidate.setting) * sparse, split.tp, split.pp, split.dp, split.ep,
+                split.attention_dp,
                 body, expert, rest, KV_BYTES[candidate.kv], workload.prompt_tokens, workload.answer_tokens,
                 workload.shared_prefix_share if runtime.prefix_cache is not False else 0.0, largest, batched, fraction,
                 float(runtime.memory_fraction_of_free), float(single_user), float(runtime.engine == "vLLM"),
@@ -244,7 +277,9 @@ def _engine_limit(engine: str, runtime: Runtime, catalog: Catalog) -> float:
 def _has_sparse_units(catalog: Catalog, hard: hardware.Hardware) -> bool:
     """2:4 sparsity in matrix units: NVIDIA from the A100 on."""
     assert hard.gpu is not None
-    return hard.gpu.vendor == "NVIDIA" and (hard.gpu.compute_capability or "0") >= "8" or (hard.gpu.compute_capability or "").startswith(("10", "12"))
+    return (hard.gpu.vendor == "NVIDIA" and (hard.gpu.compute_capability or "0") >= "8") or (
+        hard.gpu.compute_capability or ""
+    ).startswith(("10", "12"))
 
 
 class Load(NamedTuple):
@@ -261,8 +296,8 @@ class Load(NamedTuple):
 def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Load:
     """How first token and time a token grow with load, open loop, for every row of the case.
 
-    In flight goes from nearly none to what the cache and the engine hold. Rate = what that many yield; the wait for prefill (M/G/1) and for
-    a place (M/M/m) and the tail of prompt lengths make the percentile.
+    In flight goes from nearly none to what the cache and the engine hold. Rate = what that many yield; the wait for
+    prefill (M/G/1) and for a place (M/M/m) and the tail of prompt lengths make the percentile.
     """
     n = case.size
     most = np.maximum(np.minimum(room, case.run.max_sequences), 1.0)
@@ -296,7 +331,9 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     return Load(batch, rate, first, mean + queue, per_token, rate[:, -1])
 
 
-def capacity(rate: np.ndarray, first: np.ndarray, token: np.ndarray, first_target: float | None, token_target: float | None) -> float:
+def capacity(
+    rate: np.ndarray, first: np.ndarray, token: np.ndarray, first_target: float | None, token_target: float | None
+) -> float:
     """Highest rate on a curve at which both targets hold; 0 where they never do."""
     ok = np.ones(rate.shape, bool)
     if first_target is not None:
@@ -321,7 +358,8 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     hard = hardware.resolve(group, network, catalog)
     runtime = choose_runtime(run, "serve", hard, group, catalog)
     empty = Prepared(
-        llm, runtime, hard, None, Check("unknown", "not_known", {"reason": "runtime"}), None, None, Check("unknown", "not_known"), None,
+        llm, runtime, hard, None, Check("unknown", "not_known", {"reason": "runtime"}), None, None, Check("unknown",
+        "not_known"), None,
         context_tokens(workload, llm), *([np.zeros(0)] * 5), 0.0, 0.0, 0.0, 0.0, 0.0, (), None, "not known",
     )  # fmt: skip
     if hard.gpu is None:
@@ -330,20 +368,32 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         return empty._replace(refusal=Check("unknown", "card_figures_missing", {"gpu": hard.gpu.name}))
     if runtime is None:
         return empty._replace(refusal=Check("fail", "no_runtime", {"gpu": hard.gpu.name}))
-    if runtime.engine is None or f"layer time/{cases.engine_row(runtime.engine, _version(run))}" not in catalog.calibration.names:
+    if (
+        runtime.engine is None
+        or f"layer time/{cases.engine_row(runtime.engine, _version(run))}" not in catalog.calibration.names
+    ):
         return empty._replace(refusal=Check("unknown", "runtime_not_scored", {"runtime": runtime.name}))
     verdict = compatibility.judge(
-        catalog, hard.gpu, runtime, version=_version(run), weights=None if run.weights == "auto" else run.weights, os=group.os, llm=llm,
+        catalog, hard.gpu, runtime, version=_version(run), weights=None if run.weights == "auto" else run.weights,
+        os=group.os, llm=llm,
         gpus=hard.devices, nodes=group.servers,
     )  # fmt: skip
     if verdict.answer == "fails":
-        numbers: dict[str, float | str] = {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)}
+        numbers: dict[str, float | str] = {
+            "runtime": runtime.name,
+            "gpu": hard.gpu.name,
+            "reason": compatibility.sentence(verdict),
+        }
         return empty._replace(refusal=Check("fail", "runtime_fails", numbers))
     candidates, refused = _candidates(run, workload, llm, hard, runtime, group, catalog)
     if refused is not None:
         return empty._replace(refusal=Check("fail", refused.key, refused.numbers))
     if not candidates:
-        return empty._replace(refusal=Check("fail", "no_format", {"runtime": runtime.name, "gpu": hard.gpu.name, "lowest": workload.lowest_format}))
+        return empty._replace(
+            refusal=Check(
+                "fail", "no_format", {"runtime": runtime.name, "gpu": hard.gpu.name, "lowest": workload.lowest_format}
+            )
+        )
 
     case = build_case(candidates, run, workload, llm, hard, runtime, catalog)
     split_memory = memory.serving_memory(case)
@@ -351,13 +401,23 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     room = memory.sequences_that_fit(case, split_memory, case.run.input + case.run.output / 2.0)
     longest = memory.sequences_that_fit(case, split_memory, np.full(case.size, context))
     fits = longest >= 1.0
-    # The cache stays in 16 bit unless it does not fit: the small one counts only for splits whose 16-bit cache fits nowhere.
+    # The cache stays in 16 bit unless it does not fit: the small one counts only for splits whose 16-bit cache fits
+    # nowhere.
     wide = np.array([KV_BYTES[candidate.kv] >= 2.0 for candidate in candidates])
     allowed = fits & (wide if run.kv == "auto" and (fits & wide).any() else True)
     keep = np.flatnonzero(allowed) if allowed.any() else np.flatnonzero(wide) if wide.any() else np.arange(case.size)
     curves = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _POINTS)
     within = np.array(
-        [capacity(curves.requests_s[i], curves.first_token_s[i], curves.per_token_s[i], workload.first_token_s, workload.per_token_s) for i in range(keep.size)]
+        [
+            capacity(
+                curves.requests_s[i],
+                curves.first_token_s[i],
+                curves.per_token_s[i],
+                workload.first_token_s,
+                workload.per_token_s,
+            )
+            for i in range(keep.size)
+        ]
     )
     within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(curves.limit, nan=0.0)
     tp, pp = case.run.tp[keep], case.run.pp[keep]
@@ -373,14 +433,20 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     at = int(keep[best])
     chosen, one = candidates[at], case.rows(np.array([at]))
     curve = Load(*(part[best] for part in curves))
-    seen = evidence.serving(catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server)
+    seen = evidence.serving(
+        catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server
+    )
     factor = evidence.factor(catalog.calibration, "max_throughput", seen)
     first_factor = evidence.factor(catalog.calibration, "ttft_loaded", seen)
     token_factor = evidence.factor(catalog.calibration, "serving_tpot", seen)
 
     def reach(rate: float = 1.0, first: float = 1.0, token: float = 1.0) -> float:
         return capacity(
-            curve.requests_s * rate, curve.first_token_s * first, curve.per_token_s * token, workload.first_token_s, workload.per_token_s
+            curve.requests_s * rate,
+            curve.first_token_s * first,
+            curve.per_token_s * token,
+            workload.first_token_s,
+            workload.per_token_s,
         )
 
     middle = reach()
@@ -388,27 +454,48 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     high = _quadrature(middle, [reach(factor), reach(first=1 / first_factor), reach(token=1 / token_factor)])
     one_memory = memory.ServingMemory(*(column[[at]] for column in split_memory))
     auto = frozenset(
-        name for name in ("llm", "runtime", "version", "weights", "compute", "kv", "tp", "pp", "dp", "ep", "max_sequences") if getattr(run, name) == "auto"
+        name
+        for name in ("llm", "runtime", "version", "weights", "compute", "kv", "tp", "pp", "dp", "ep", "max_sequences")
+        if getattr(run, name) == "auto"
     )
     split = chosen.split
     choice = Choice(
-        llm.name, runtime.name, "" if run.version == "auto" else run.version, chosen.setting.engine, chosen.weights, chosen.compute, chosen.kv,
+        llm.name, runtime.name, "" if run.version == "auto" else run.version, chosen.setting.engine, chosen.weights,
+        chosen.compute, chosen.kv,
         split.tp, split.pp, split.dp, split.ep, 1, split.attention_dp > 1, int(one.run.max_sequences[0]), auto=auto,
     )  # fmt: skip
-    needed = float((one_memory.weights + one_memory.activations + one_memory.runtime + memory.cache_per_gpu(one, np.array([context])))[0])
+    needed = float(
+        (
+            one_memory.weights
+            + one_memory.activations
+            + one_memory.runtime
+            + memory.cache_per_gpu(one, np.array([context]))
+        )[0]
+    )
     usable = float(one_memory.usable[0])
     if fits[at]:
-        fit = Check("warn" if needed > 0.95 * usable else "ok", "tight_memory" if needed > 0.95 * usable else "fits", {"share": needed / usable})
+        fit = Check(
+            "warn" if needed > 0.95 * usable else "ok",
+            "tight_memory" if needed > 0.95 * usable else "fits",
+            {"share": needed / usable},
+        )
     else:
         fit = Check("fail", "does_not_fit", {"need_bytes": needed, "usable_bytes": usable, "gpu": hard.gpu.name})
-    limits = Check("warn", "runtime_limits", {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)})
+    limits = Check(
+        "warn",
+        "runtime_limits",
+        {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+    )
     unknown = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})
     state = {"works with limits": limits, "not known": unknown}.get(verdict.answer, Check("ok"))
     return Prepared(
-        llm, runtime, hard, choice, state, one, chosen, fit, one_memory, context, curve.batch, curve.requests_s, curve.first_token_s,
-        curve.first_token_mean_s, curve.per_token_s, float(room[at]), middle if fits[at] else 0.0, low if fits[at] else 0.0,
+        llm, runtime, hard, choice, state, one, chosen, fit, one_memory, context, curve.batch, curve.requests_s,
+        curve.first_token_s,
+        curve.first_token_mean_s, curve.per_token_s, float(room[at]), middle if fits[at] else 0.0,
+        low if fits[at] else 0.0,
         high if fits[at] else 0.0, float(curve.limit) if fits[at] else 0.0,
-        _format_options(candidates, keep, within, limit, fits, case, split_memory), seen, "predicted" if seen.validated else "not validated",
+        _format_options(candidates, keep, within, limit, fits, case, split_memory), seen,
+        "predicted" if seen.validated else "not validated",
     )  # fmt: skip
 
 
@@ -422,7 +509,13 @@ def _quadrature(middle: float, ends: list[float]) -> float:
 
 
 def _format_options(
-    candidates: list[Candidate], keep: np.ndarray, within: np.ndarray, limit: np.ndarray, fits: np.ndarray, case: Case, split_memory: memory.ServingMemory
+    candidates: list[Candidate],
+    keep: np.ndarray,
+    within: np.ndarray,
+    limit: np.ndarray,
+    fits: np.ndarray,
+    case: Case,
+    split_memory: memory.ServingMemory,
 ) -> tuple[FormatOption, ...]:
     best: dict[str, FormatOption] = {}
     shares = ((split_memory.weights + split_memory.activations + split_memory.runtime) / split_memory.usable)[keep]
@@ -434,7 +527,11 @@ def _format_options(
             float(limit[i]) * float(case.run.output[at]) if fit else 0.0, float(shares[i]), float(whole[i]),
         )  # fmt: skip
         known = best.get(candidate.weights)
-        if known is None or (option.fits, option.output_tokens_s, option.output_tokens_s_limit) > (known.fits, known.output_tokens_s, known.output_tokens_s_limit):
+        if known is None or (option.fits, option.output_tokens_s, option.output_tokens_s_limit) > (
+            known.fits,
+            known.output_tokens_s,
+            known.output_tokens_s_limit,
+        ):
             best[candidate.weights] = option
     return tuple(best.values())
 
@@ -459,23 +556,38 @@ def demand_of(workload: Serve, llm: Llm | None, term_years: float) -> Demand:
         concurrency = load.concurrency
     growth = (1.0 + workload.growth_per_year) ** term_years
     return Demand(
-        workload.id, rate, None if rate is None else rate * answer, None if rate is None else rate * workload.prompt_tokens, concurrency, flop,
+        workload.id, rate, None if rate is None else rate * answer,
+        None if rate is None else rate * workload.prompt_tokens, concurrency, flop,
         None if rate is None else rate * growth,
     )  # fmt: skip
 
 
-def result(prepared_run: Prepared, workload: Serve, group_index: int, share: float, demand: Demand, catalog: Catalog) -> ServeResult:
+def result(
+    prepared_run: Prepared, workload: Serve, group_index: int, share: float, demand: Demand, catalog: Catalog
+) -> ServeResult:
     """Where the prepared run stands when it carries `share` of the demand."""
     p = prepared_run
     nothing = ServeResult(
-        workload.id, group_index, p.choice, p.refusal, p.fits, None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        workload.id, group_index, p.choice, p.refusal, p.fits, None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
+        NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
         NOT_KNOWN, 0.0, 0.0, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, NOT_KNOWN, share, None,
     )  # fmt: skip
     if p.case is None or p.memory is None or p.evidence is None or p.choice is None or p.hardware.gpu is None:
         return nothing
     case, calibration, seen = p.case, catalog.calibration, p.evidence
     answer, replicas = float(workload.answer_tokens), p.choice.dp
-    factor = {family: evidence.factor(calibration, family, seen) for family in ("max_throughput", "ttft_loaded", "ttft_idle", "serving_tpot", "decode_fixed_batch", "energy", "power_gpu")}
+    factor = {
+        family: evidence.factor(calibration, family, seen)
+        for family in (
+            "max_throughput",
+            "ttft_loaded",
+            "ttft_idle",
+            "serving_tpot",
+            "decode_fixed_batch",
+            "energy",
+            "power_gpu",
+        )
+    }
     fits = p.fits.status != "fail"
     overloaded = False
     if demand.requests_s is not None:
@@ -493,19 +605,36 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
     step, chunk = state.step, state.chunk
     step_parts = tuple(
         Part(name, float(value[0]))
-        for name, value in (("weights_compute", step.matrix), ("kv_cache", step.cache), ("kernels", step.layers), ("communication", step.communication), ("host", step.host))
+        for name, value in (
+            ("weights_compute", step.matrix),
+            ("kv_cache", step.cache),
+            ("kernels", step.layers),
+            ("communication", step.communication),
+            ("host", step.host),
+        )
     )
     chunk_parts = tuple(
         Part(name, float(value[0] / chunk.prompts[0]))
-        for name, value in (("weights_compute", chunk.matrix), ("attention", chunk.attention), ("elementwise", chunk.elementwise), ("kernels", chunk.layers), ("communication", chunk.communication))
+        for name, value in (
+            ("weights_compute", chunk.matrix),
+            ("attention", chunk.attention),
+            ("elementwise", chunk.elementwise),
+            ("kernels", chunk.layers),
+            ("communication", chunk.communication),
+        )
     )
     basis = p.basis
     if demand.concurrency is not None:
-        waiting = max(demand.concurrency * share / replicas - min(p.room, p.choice.max_sequences), 0.0) / max(p.room, 1.0)
+        waiting = max(demand.concurrency * share / replicas - min(p.room, p.choice.max_sequences), 0.0) / max(
+            p.room, 1.0
+        )
         first_value = float(inference.first_token_loaded(case, state, np.array([waiting, 0.0]))[0])
         token_value = float(state.per_token_s[0])
     elif demand.requests_s is not None:
-        first_value, token_value = float(np.interp(batch, p.batch, p.first_token_s)), float(np.interp(batch, p.batch, p.per_token_s))
+        first_value, token_value = (
+            float(np.interp(batch, p.batch, p.first_token_s)),
+            float(np.interp(batch, p.batch, p.per_token_s)),
+        )
     else:
         first_value, token_value = float("nan"), float(state.per_token_s[0])
     first = spread(first_value, factor["ttft_loaded"], basis) if fits else NOT_KNOWN
@@ -513,18 +642,32 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
         first = NOT_KNOWN._replace(note="overloaded")
     elif demand.requests_s is None and demand.concurrency is None:
         first = NOT_KNOWN._replace(note="queue")
-    token = spread(token_value, factor["serving_tpot"], basis, tuple(Part(part.name, part.value) for part in step_parts)) if fits else NOT_KNOWN
+    token = (
+        spread(token_value, factor["serving_tpot"], basis, tuple(Part(part.name, part.value) for part in step_parts))
+        if fits
+        else NOT_KNOWN
+    )
 
     needed_batch = min(max(batch / p.choice.attention_dp if p.choice.attention_dp else batch, 1.0), max(p.room, 1.0))
-    one_cache, longest = (float(size) for size in memory.cache_per_gpu(case, np.array([workload.prompt_tokens + answer / 2.0, p.context])))
+    one_cache, longest = (
+        float(size) for size in memory.cache_per_gpu(case, np.array([workload.prompt_tokens + answer / 2.0, p.context]))
+    )
     cache = one_cache * needed_batch
     use = MemoryUse(
-        float(p.memory.weights[0]), max(cache, longest), float(p.memory.activations[0]), 0.0, 0.0, float(p.memory.runtime[0]),
+        float(p.memory.weights[0]), max(cache, longest), float(p.memory.activations[0]), 0.0, 0.0,
+        float(p.memory.runtime[0]),
         p.hardware.gpu.memory_bytes.value / p.hardware.gpu.gpus_per_card, float(p.memory.usable[0]),
     )  # fmt: skip
     memory_factor = 1.0 + 0.03 * (2.0 if not seen.validated else 1.0)
-    parts = (Part("weights", use.weights), Part("kv_cache", use.kv_cache), Part("activations", use.activations), Part("runtime", use.runtime))
-    share_of_usable = spread(use.used / use.usable, memory_factor, basis, tuple(Part(part.name, part.value / use.usable) for part in parts))
+    parts = (
+        Part("weights", use.weights),
+        Part("kv_cache", use.kv_cache),
+        Part("activations", use.activations),
+        Part("runtime", use.runtime),
+    )
+    share_of_usable = spread(
+        use.used / use.usable, memory_factor, basis, tuple(Part(part.name, part.value / use.usable) for part in parts)
+    )
 
     output = between(p.capacity * answer, p.capacity_low * answer, p.capacity_high * answer, basis)
     limit = spread(p.limit * answer, factor["max_throughput"], basis)
@@ -545,7 +688,12 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
         value = active * running + (1.0 - active) * min(waiting_w, tdp)
         top = min(tdp, hard_cap) if (hard_cap := p.hardware.power_cap_w) else tdp
         value = min(value, top)
-        gpu_w = between(value, max(value / factor["power_gpu"], idle_w), min(value * factor["power_gpu"], top), weakest(basis, idle.basis) if idle.basis == "assumed" else basis)
+        gpu_w = between(
+            value,
+            max(value / factor["power_gpu"], idle_w),
+            min(value * factor["power_gpu"], top),
+            weakest(basis, idle.basis) if idle.basis == "assumed" else basis,
+        )
     energy = NOT_KNOWN
     if gpu_w.value is not None and wanted > 0:
         value = gpu_w.value * p.hardware.devices / (min(wanted, p.limit) * answer)
@@ -557,17 +705,21 @@ def result(prepared_run: Prepared, workload: Serve, group_index: int, share: flo
         bound = "compute" if float(step.compute[0]) > float(step.weights[0]) else "bandwidth"
     bound = {"kv_cache": "bandwidth", "kernels": "host"}.get(bound, bound)
     curve = Curve(
-        tuple((p.requests_s * answer).tolist()), tuple(p.first_token_s.tolist()), tuple((p.first_token_s / factor["ttft_loaded"]).tolist()),
+        tuple((p.requests_s * answer).tolist()), tuple(p.first_token_s.tolist()),
+        tuple((p.first_token_s / factor["ttft_loaded"]).tolist()),
         tuple((p.first_token_s * factor["ttft_loaded"]).tolist()), tuple(p.per_token_s.tolist()),
     )  # fmt: skip
     single = 1.0 / float(step.total[1] / inference.accepted_tokens(case)[1])
     alone = float(state.prefill_one_s[1])
     return ServeResult(
         workload.id, group_index, p.choice, p.refusal, p.fits, use, share_of_usable, first,
-        spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]), factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
+        spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]), factor["ttft_idle"], basis,
+        chunk_parts) if fits else NOT_KNOWN,
         token, output if fits else exact(0.0, "predicted"), limit if fits else exact(0.0, "predicted"),
-        between(p.capacity, p.capacity_low, p.capacity_high, basis) if fits else exact(0.0, "predicted"), headroom if fits else NOT_KNOWN,
-        batch * replicas, p.room * replicas, spread(float(step.total[0]), factor["serving_tpot"], basis, step_parts) if fits else NOT_KNOWN,
+        between(p.capacity, p.capacity_low, p.capacity_high, basis) if fits else exact(0.0, "predicted"),
+        headroom if fits else NOT_KNOWN,
+        batch * replicas, p.room * replicas, spread(float(step.total[0]), factor["serving_tpot"], basis,
+        step_parts) if fits else NOT_KNOWN,
         spread(alone, factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
         spread(single, factor["decode_fixed_batch"], basis) if fits else NOT_KNOWN,
         spread(workload.prompt_tokens / alone, factor["ttft_idle"], basis) if fits else NOT_KNOWN,

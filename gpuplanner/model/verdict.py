@@ -1,7 +1,7 @@
 """The one verdict rule, and which scenario it makes the best.
 
-Met: the unfavourable end of the band meets the target. Check: only the central value does. Missed: the central value does not. Cards, table,
-findings, recommendations and reports all ask here.
+Met: the unfavourable end of the band meets the target. Check: only the central value does. Missed: the central value
+does not. Cards, table, findings, recommendations and reports all ask here.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,10 @@ def serve_speed(result: ServeResult, workload: Serve, demand_tokens_s: float | N
         return [Check("fail", "does_not_fit", result.fits.numbers)]
     checks = []
     if result.first_token_s.note == "overloaded":
-        numbers: dict[str, float | str] = {"demand_tokens_s": demand_tokens_s or 0.0, "capacity_tokens_s": result.output_tokens_s_limit.value or 0.0}
+        numbers: dict[str, float | str] = {
+            "demand_tokens_s": demand_tokens_s or 0.0,
+            "capacity_tokens_s": result.output_tokens_s_limit.value or 0.0,
+        }
         return [Check("fail", "overloaded", numbers)]
     for figure, target, percentile, name in (
         (result.first_token_s, workload.first_token_s, workload.first_token_percentile, "first_token"),
@@ -48,15 +51,28 @@ def serve_speed(result: ServeResult, workload: Serve, demand_tokens_s: float | N
             checks.append(
                 Check(
                     status, key,
-                    {"value_s": figure.value or 0.0, "high_s": figure.high or 0.0, "target_s": target or 0.0, "percentile": percentile, "binds": result.binds},
+                    {"value_s": figure.value or 0.0, "high_s": figure.high or 0.0, "target_s": target or 0.0,
+                    "percentile": percentile, "binds": result.binds},
                 )
             )  # fmt: skip
     if demand_tokens_s is not None:
         status = meets(result.output_tokens_s, demand_tokens_s * result.load_share, False)
         if status == "fail" and not any(check.status == "fail" for check in checks):
-            checks.append(Check("fail", "overloaded", {"demand_tokens_s": demand_tokens_s, "capacity_tokens_s": result.output_tokens_s.value or 0.0}))
+            checks.append(
+                Check(
+                    "fail",
+                    "overloaded",
+                    {"demand_tokens_s": demand_tokens_s, "capacity_tokens_s": result.output_tokens_s.value or 0.0},
+                )
+            )
         elif status == "warn":
-            checks.append(Check("warn", "low_end_misses_demand", {"low_tokens_s": result.output_tokens_s.low or 0.0, "demand_tokens_s": demand_tokens_s}))
+            checks.append(
+                Check(
+                    "warn",
+                    "low_end_misses_demand",
+                    {"low_tokens_s": result.output_tokens_s.low or 0.0, "demand_tokens_s": demand_tokens_s},
+                )
+            )
     if checks:
         return checks
     if demand_tokens_s is None:
@@ -73,7 +89,11 @@ def train_speed(result: TrainResult) -> list[Check]:
     if result.deadline_s is None:
         return [Check("ok", "no_speed_target")]
     status = meets(result.duration_s, result.deadline_s, True)
-    numbers: dict[str, float | str] = {"value_s": result.duration_s.value or 0.0, "high_s": result.duration_s.high or 0.0, "target_s": result.deadline_s}
+    numbers: dict[str, float | str] = {
+        "value_s": result.duration_s.value or 0.0,
+        "high_s": result.duration_s.high or 0.0,
+        "target_s": result.deadline_s,
+    }
     if status == "fail":
         return [Check("fail", "misses_deadline", numbers)]
     if status == "warn":
@@ -89,9 +109,17 @@ def budget(plan: Plan, cost: Figure, limit: float | None, currency: str) -> Chec
         return Check("unknown", "price_unknown", {"entry": ""})
     status = meets(cost, limit, True)
     if status == "fail":
-        return Check("fail", "budget_over", {"amount": cost.value, "budget": limit, "over": cost.value - limit, "currency": currency})
+        return Check(
+            "fail",
+            "budget_over",
+            {"amount": cost.value, "budget": limit, "over": cost.value - limit, "currency": currency},
+        )
     if status == "warn":
-        return Check("warn", "budget_band_exceeds", {"high": cost.high or 0.0, "amount": cost.value, "budget": limit, "currency": currency})
+        return Check(
+            "warn",
+            "budget_band_exceeds",
+            {"high": cost.high or 0.0, "amount": cost.value, "budget": limit, "currency": currency},
+        )
     return Check("ok", "budget_ok", {"share": cost.value / limit if limit else 0.0})
 
 
@@ -110,12 +138,27 @@ def headline(scenarios: Sequence[ScenarioResult], plan: Plan, budget_limit: floa
         return Headline("nothing_yet")
     good = [scenario for scenario in running if _grade(scenario) < 2]
     if not good:
-        least = min(running, key=lambda one: (sum(check.status == "fail" for check in (one.fits, one.speed, one.room_check, one.money_check)), _cost(one)))
-        return Headline("none_meets", least.letter, "", {"letter": least.letter, "what": worst([least.fits, least.speed, least.room_check, least.money_check]).key})
+        least = min(
+            running,
+            key=lambda one: (
+                sum(check.status == "fail" for check in (one.fits, one.speed, one.room_check, one.money_check)),
+                _cost(one),
+            ),
+        )
+        return Headline(
+            "none_meets",
+            least.letter,
+            "",
+            {"letter": least.letter, "what": worst([least.fits, least.speed, least.room_check, least.money_check]).key},
+        )
     ranked = sorted(good, key=lambda one: (_grade(one), _cost(one)))
     best = ranked[0]
     spare = headroom_of(best)
-    numbers: dict[str, float | str] = {"letter": best.letter, "amount": best.money.purchase.value or 0.0, "currency": currency}
+    numbers: dict[str, float | str] = {
+        "letter": best.letter,
+        "amount": best.money.purchase.value or 0.0,
+        "currency": currency,
+    }
     if spare is not None:
         numbers["headroom"] = spare
     if budget_limit is not None:
@@ -136,6 +179,8 @@ def headroom_of(scenario: ScenarioResult) -> float | None:
     """The smallest headroom over all serving runs; for training, how much of the time to the deadline is left."""
     spare = [run.headroom.value for run in scenario.serve if run.headroom.value is not None]
     spare += [
-        run.deadline_s / run.duration_s.value - 1.0 for run in scenario.train if run.deadline_s is not None and run.duration_s.value
+        run.deadline_s / run.duration_s.value - 1.0
+        for run in scenario.train
+        if run.deadline_s is not None and run.duration_s.value
     ]
     return min(spare) if spare else None

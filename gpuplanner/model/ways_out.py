@@ -19,18 +19,58 @@ from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult
 Edit = tuple[Path, Any]
 _LEVELS = {32: "32-bit", 16: "16-bit", 8: "8-bit", 4: "4-bit"}
 _MOST_SERVERS = 4096
-_SPEED = ("exceeds_memory", "misses_first_token", "misses_per_token", "overloaded", "low_end_misses_demand", "misses_deadline", "low_end_misses_deadline", "low_end_misses_first_token", "low_end_misses_per_token")
-_HEAT = ("exceeds_power", "exceeds_cooling", "nameplate_exceeds_power", "nameplate_exceeds_cooling", "tight_power", "tight_cooling", "throttles", "exceeds_rack")
+_SPEED = (
+    "exceeds_memory",
+    "misses_first_token",
+    "misses_per_token",
+    "overloaded",
+    "low_end_misses_demand",
+    "misses_deadline",
+    "low_end_misses_deadline",
+    "low_end_misses_first_token",
+    "low_end_misses_per_token",
+)
+_HEAT = (
+    "exceeds_power",
+    "exceeds_cooling",
+    "nameplate_exceeds_power",
+    "nameplate_exceeds_cooling",
+    "tight_power",
+    "tight_cooling",
+    "throttles",
+    "exceeds_rack",
+)
 _MONEY = ("exceeds_budget", "budget_band_exceeds")
-_SPLIT = ("tp_not_divides", "gpus_not_divisible", "tp_leaves_server", "pp_exceeds_layers", "ep_not_divides", "ep_without_experts", "runtime_no_tensor", "runtime_no_pipeline", "runtime_one_server", "batch_too_small")
-_RUNTIME = ("runtime_fails", "runtime_not_scored", "slow_runtime", "no_format", "runtime_unknown", "runtime_does_not_train")
+_SPLIT = (
+    "tp_not_divides",
+    "gpus_not_divisible",
+    "tp_leaves_server",
+    "pp_exceeds_layers",
+    "ep_not_divides",
+    "ep_without_experts",
+    "runtime_no_tensor",
+    "runtime_no_pipeline",
+    "runtime_one_server",
+    "batch_too_small",
+)
+_RUNTIME = (
+    "runtime_fails",
+    "runtime_not_scored",
+    "slow_runtime",
+    "no_format",
+    "runtime_unknown",
+    "runtime_does_not_train",
+)
 
 # Steps that ask for less instead of doing better: offered last.
 _ASKS_LESS = ("relax_target", "allow_format")
 
 
 class WayOut(NamedTuple):
-    """One step and what it leads to. ``solves``: the finding is gone afterwards; ``edits`` make it, as one undo step."""
+    """One step and what it leads to.
+
+    ``solves``: the finding is gone afterwards; ``edits`` make it, as one undo step.
+    """
 
     key: str
     numbers: dict[str, float | str]
@@ -44,7 +84,9 @@ class WayOut(NamedTuple):
 
 
 def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tuple[WayOut, ...]:
-    """Single steps that remove a finding of this scenario, the cheapest first; steps that only help come after those that solve."""
+    """Single steps that remove a finding of this scenario, the cheapest first; steps that only help come after those
+    that solve.
+    """
     at = next((i for i, scenario in enumerate(plan.scenarios) if scenario.letter == letter), None)
     today = results.scenario(letter)
     if at is None or today is None:
@@ -54,7 +96,7 @@ def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tup
     found: list[WayOut] = []
     tried: set[tuple[str, str]] = set()
     for finding in results.findings:
-        if finding.scenario != letter or finding.level == "note" and finding.key not in ("format_lever",):
+        if finding.scenario != letter or (finding.level == "note" and finding.key not in ("format_lever",)):
             continue
         for key, numbers, edits in _steps(alone, finding.key, finding.group or 0, today, catalog):
             marker = (finding.key, repr((key, sorted(numbers.items(), key=str))))
@@ -67,7 +109,17 @@ def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tup
     return tuple(sorted(found, key=lambda way: (not way.solves, way.key in _ASKS_LESS, way.extra_cost)))
 
 
-def _evaluated(alone: Plan, catalog: Catalog, today: ScenarioResult, letter: str, at: int, finding: str, key: str, numbers: dict[str, float | str], edits: tuple[Edit, ...]) -> WayOut | None:
+def _evaluated(
+    alone: Plan,
+    catalog: Catalog,
+    today: ScenarioResult,
+    letter: str,
+    at: int,
+    finding: str,
+    key: str,
+    numbers: dict[str, float | str],
+    edits: tuple[Edit, ...],
+) -> WayOut | None:
     try:
         after = alone
         for path, value in edits:
@@ -86,7 +138,9 @@ def _evaluated(alone: Plan, catalog: Catalog, today: ScenarioResult, letter: str
         old, new = speed_of(today), speed_of(then)
         if old.value and new.value is not None:
             numbers = {**numbers, "speed_loss": new.value / old.value - 1.0}
-    placed = tuple((("scenarios", at, *path[2:]) if path[:1] == ("scenarios",) else path, value) for path, value in edits)
+    placed = tuple(
+        (("scenarios", at, *path[2:]) if path[:1] == ("scenarios",) else path, value) for path, value in edits
+    )
     extra = (now or 0.0) - (before or 0.0) if now is not None and before is not None else 0.0
     return WayOut(key, numbers, finding, placed, letter, speed_of(then), then.money.purchase, extra, solves)
 
@@ -114,7 +168,9 @@ def speed_of(result: ScenarioResult) -> Figure:
     return result.train[0].tokens_s if result.train else NOT_KNOWN
 
 
-def _steps(plan: Plan, finding: str, group: int, today: ScenarioResult, catalog: Catalog) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
+def _steps(
+    plan: Plan, finding: str, group: int, today: ScenarioResult, catalog: Catalog
+) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
     scenario = plan.scenarios[0]
     if group >= len(scenario.groups) or not scenario.groups[group].runs:
         return
@@ -127,7 +183,11 @@ def _steps(plan: Plan, finding: str, group: int, today: ScenarioResult, catalog:
     if finding in _SPEED or finding == "format_lever":
         yield from _formats(today, stated.weights, workload, workload_at, group, run)
     if (finding in _RUNTIME or finding in _SPEED) and stated.runtime != "auto":
-        yield "change_runtime", {"runtime": _auto_runtime(plan, scenario, group, catalog)}, (((*run, "runtime"), "auto"), ((*run, "version"), "auto"))
+        yield (
+            "change_runtime",
+            {"runtime": _auto_runtime(plan, scenario, group, catalog)},
+            (((*run, "runtime"), "auto"), ((*run, "version"), "auto")),
+        )
     if finding in _SPLIT or finding in _SPEED:
         if any(value != "auto" for value in (stated.tp, stated.pp, stated.dp, stated.ep)):
             yield "split_auto", {}, tuple(((*run, name), "auto") for name in ("tp", "pp", "dp", "ep"))
@@ -170,13 +230,19 @@ def _auto_runtime(plan: Plan, scenario: Scenario, group: int, catalog: Catalog) 
     return runtime.name if runtime is not None else ""
 
 
-def _formats(today: ScenarioResult, stated: str, workload: Any, workload_at: int, group: int, run: Path) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
+def _formats(
+    today: ScenarioResult, stated: str, workload: Any, workload_at: int, group: int, run: Path
+) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
     mine = next((one for one in today.serve if one.group == group), None)
     if not isinstance(workload, Serve):
         return
     for option in mine.formats if mine is not None else ():
         if option.fits and mine is not None and mine.choice is not None and option.weights != mine.choice.weights:
-            yield "use_format", {"weights": option.weights}, (((*run, "weights"), option.weights), ((*run, "compute"), "auto"))
+            yield (
+                "use_format",
+                {"weights": option.weights},
+                (((*run, "weights"), option.weights), ((*run, "compute"), "auto")),
+            )
     # A lower format than the workload allows is a decision about quality, offered as such.
     allowed = {"32-bit": 32, "16-bit": 16, "8-bit": 8, "4-bit": 4, "any": 2}[workload.lowest_format]
     for bits in (8, 4):
@@ -194,10 +260,16 @@ def _more_servers(today: ScenarioResult, workload: Any, servers: int) -> list[in
         if run.duration_s.value is not None and run.deadline_s:
             short = max(short, run.duration_s.value / run.deadline_s)
     enough = int(np.ceil(servers * short * 1.02))
-    return [count for count in dict.fromkeys((servers + 1, enough, enough + 1, servers * 2)) if servers < count <= _MOST_SERVERS]
+    return [
+        count
+        for count in dict.fromkeys((servers + 1, enough, enough + 1, servers * 2))
+        if servers < count <= _MOST_SERVERS
+    ]
 
 
-def _looser_targets(finding: str, today: ScenarioResult, workload: Serve, at: int, group: int) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
+def _looser_targets(
+    finding: str, today: ScenarioResult, workload: Serve, at: int, group: int
+) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
     mine = next((one for one in today.serve if one.group == group), None)
     if mine is None:
         return
