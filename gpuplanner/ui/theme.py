@@ -349,10 +349,10 @@ QToolButton:focus { border: 2px solid @accent; padding: 1px; }
 QToolButton:disabled { color: @faded; }
 QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton[chip="true"] {
-    background: @panel; color: @text; border: @b solid @line2; border-radius: 11px; padding: 2px 9px;
+    background: @panel; color: @text; border: @b solid @line2; border-radius: 11px; padding: 1px 7px; font-size: 11px;
     min-height: 16px; }
 QToolButton[chip="true"]:checked { background: @selected; border-color: @accent; }
-QToolButton[chip="true"]:focus { border: 2px solid @accent; padding: 1px 8px; }
+QToolButton[chip="true"]:focus { border: 2px solid @accent; padding: 0 6px; }
 QToolButton[row="true"] {
     text-align: left; color: @text; font-weight: 600; padding: 0 8px; border-radius: 5px; min-height: 26px; }
 QToolButton[row="true"]:checked { background: @selected; }
@@ -384,7 +384,7 @@ QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::su
 QTabBar { background: transparent; border: none; }
 QTabBar::tab {
     background: transparent; color: @text2; border: none; border-bottom: 2px solid transparent; padding: 5px
-    2px; margin: 0 9px; }
+    2px; margin: 0 7px; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:focus { color: @accent; }

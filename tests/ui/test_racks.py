@@ -71,7 +71,10 @@ def test_a_device_over_every_limit_is_still_drawn_in_a_rack_of_its_own():
 
 def test_places_that_the_plan_states_are_kept():
     arrangement = arrange(servers(2), Limits(42), {(0, 1): (3, 20)})
-    assert [(rack.number, [place.unit for place in rack.standing]) for rack in arrangement.racks] == [(1, [1]), (3, [20])]
+    assert [(rack.number, [place.unit for place in rack.standing]) for rack in arrangement.racks] == [
+        (1, [1]),
+        (3, [20]),
+    ]
 
 
 def test_a_loose_server_fills_the_gap_under_a_placed_one():

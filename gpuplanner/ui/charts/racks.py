@@ -21,6 +21,7 @@ from gpuplanner.model.results import Results, RoomResult
 from gpuplanner.ui import icons
 from gpuplanner.ui.catalog_rows import short_name
 from gpuplanner.ui.document import PlanDocument
+from gpuplanner.ui.fields import plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource, blend
 from gpuplanner.units import GIGA
 
@@ -320,7 +321,7 @@ class _Canvas(QWidget):
             place = QPointF(event.pos())
             text = next((text for box, text in self.tips() if box.contains(place)), "")
             if text:
-                QToolTip.showText(event.globalPos(), text, self)
+                QToolTip.showText(event.globalPos(), plain_tip(text), self)
             else:
                 QToolTip.hideText()
             return True

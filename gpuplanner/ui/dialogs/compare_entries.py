@@ -28,6 +28,7 @@ from gpuplanner.i18n import _
 from gpuplanner.i18n import format as words
 from gpuplanner.ui import catalog_rows
 from gpuplanner.ui.catalog_rows import FactLine, Sheet
+from gpuplanner.ui.fields import plain_tip
 from gpuplanner.ui.theme import ThemeSource
 
 ROW_HEIGHT = 23
@@ -94,10 +95,11 @@ class FigureTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return words.NOT_KNOWN if line is None else line.text
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            if line is None or line.text == words.NOT_KNOWN:
-                return _("{what}: not known").format(what=self.labels[index.row()])
-            parts = (f"{line.label}: {line.text}", line.unit, line.extra, catalog_rows.mark_words(line.mark))
-            return " ".join(part for part in parts if part)
+            said = _("{what}: not known").format(what=self.labels[index.row()])
+            if line is not None and line.text != words.NOT_KNOWN:
+                parts = (f"{line.label}: {line.text}", line.unit, line.extra, catalog_rows.mark_words(line.mark))
+                said = " ".join(part for part in parts if part)
+            return plain_tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
@@ -52,7 +53,10 @@ from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Results
 from gpuplanner.ui import catalog_rows, icons
 from gpuplanner.ui.catalog_rows import Cell, Column, Row, Sheet
+from gpuplanner.ui.dialogs.compare_entries import CompareEntries
+from gpuplanner.ui.dialogs.entry import EntryDialog, own_prices, remove_own, user_folder
 from gpuplanner.ui.document import PlanDocument
+from gpuplanner.ui.fields import plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource
 
 MIME = "application/x-gpuplanner-entry"
@@ -135,7 +139,7 @@ class EntryTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return cell.text
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(row, index.column() - 1)
+            return plain_tip(self._tip(row, index.column() - 1))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(row, index.column() - 1)
         return None
@@ -179,7 +183,7 @@ class EntryTable(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if section == 0:
-            return _("Ticked") if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole) else ""
+            return _("Ticked") if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole) else None
         if not 0 < section <= len(self.columns):
             return None
         column = self.columns[section - 1]
@@ -587,10 +591,17 @@ class CatalogPanel(QWidget):
     widths_changed = Signal()
 
     def __init__(
-        self, document: PlanDocument, evaluation: Any, theme: ThemeSource, parent: QWidget | None = None
+        self,
+        document: PlanDocument,
+        evaluation: Any,
+        theme: ThemeSource,
+        parent: QWidget | None = None,
+        folder: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self.document, self.evaluation, self.theme = document, evaluation, theme
+        # Where the user's own entries are kept.
+        self.folder = folder or user_folder()
         self.today: Callable[[], datetime.date] = datetime.date.today
         self._catalog: Catalog | None = None
         self._rows: dict[str, tuple[Row, ...]] = {}
@@ -774,7 +785,7 @@ class CatalogPanel(QWidget):
         self._runtime = runtime
         chip = self.chips["runs"]
         chip.setText(runtime.split(" (")[0])
-        chip.setToolTip(_("Only cards that {runtime} runs on").format(runtime=runtime))
+        chip.setToolTip(plain_tip(_("Only cards that {runtime} runs on").format(runtime=runtime)))
         self._show_chips()
         if chip.isChecked():
             self._refilter()
@@ -808,7 +819,7 @@ class CatalogPanel(QWidget):
         tab = self.tab
         if tab not in self._rows:
             convert = catalog_rows.converter(self.document.plan, self.document.catalog)
-            self._rows[tab] = catalog_rows.rows(tab, self.document.catalog, convert, _own_prices(self.document.catalog))
+            self._rows[tab] = catalog_rows.rows(tab, self.document.catalog, convert, own_prices(self.folder))
         return self._rows[tab]
 
     def _show_rows(self) -> None:
@@ -874,7 +885,7 @@ class CatalogPanel(QWidget):
         except ValueError as error:
             # A unit that cannot be compared: everything stays, and the field says why.
             found, said = None, str(error)
-        self.filter.setToolTip(said)
+        self.filter.setToolTip(plain_tip(said))
         if bool(self.filter.property("refused")) != bool(said):
             self.filter.setProperty("refused", bool(said))
             self.filter.style().unpolish(self.filter)
@@ -1060,8 +1071,6 @@ class CatalogPanel(QWidget):
             self._open_comparison([(self.current.kind, self.current.name)])
 
     def _open_comparison(self, entries: Sequence[tuple[str, str]]) -> None:
-        from gpuplanner.ui.dialogs.compare_entries import CompareEntries
-
         sheets = [sheet for kind, name in entries if (sheet := self.sheet_of(kind, name)) is not None]
         dialog = CompareEntries(sheets, self.document.catalog, self.theme, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -1083,17 +1092,13 @@ class CatalogPanel(QWidget):
         row = self.current
         if row is None or not row.own:
             return
-        from gpuplanner.ui.dialogs.entry import remove_own
-
-        said = remove_own(self.document, row.kind, row.name)
+        said = remove_own(self.document, row.kind, row.name, self.folder)
         if said:
             self.document.notice.emit(said)
         self.catalog_changed()
 
     def _open_entry(self, kind: str, entry: Any) -> None:
-        from gpuplanner.ui.dialogs.entry import EntryDialog
-
-        dialog = EntryDialog(self.document, self.theme, kind, entry, self)
+        dialog = EntryDialog(self.document, self.theme, kind, entry, self, self.folder)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.saved.connect(self._entry_saved)
         dialog.open()
@@ -1115,7 +1120,3 @@ def find(catalog: Catalog, kind: str, name: str) -> Any:
         return next((price for price in catalog.prices if price.id == name), None)
     return catalog.find(kind, name)
 
-
-def _own_prices(catalog: Catalog) -> frozenset[str]:
-    """The ids of the prices that the user entered."""
-    return frozenset()
