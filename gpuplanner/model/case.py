@@ -203,6 +203,16 @@ class Case(NamedTuple):
             self.index[keep],
         )
 
+    def across(self) -> "Case":
+        """The same configurations as a column, so that formulas broadcast over a second axis (a grid of loads)."""
+        return Case(
+            LlmColumns(*(column[:, None] for column in self.llm)),
+            GpuColumns(*(column[:, None] for column in self.gpu)),
+            RunColumns(*(column[:, None] for column in self.run)),
+            ServeConstants(*(column[:, None] for column in self.k)),
+            self.index,
+        )
+
     def with_constants(self, calibration: Calibration) -> "Case":
         """The same configurations under another table of constants."""
         return self._replace(k=ServeConstants(*calibration.values[self.index].T))

@@ -76,7 +76,7 @@ def serve(
     first = prompt + token + wait * tail
     per_token = np.full(_POINTS, token)
     reach = [
-        capacity(rate * r, first * f, per_token * t, workload.first_token_s, workload.per_token_s)
+        float(capacity(rate * r, first * f, per_token * t, workload.first_token_s, workload.per_token_s))
         for r, f, t in ((1.0, 1.0, 1.0), (1 / decode, read, decode), (decode, 1 / read, 1 / decode))
     ]
     limit = float(servers / service)

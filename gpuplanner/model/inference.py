@@ -252,7 +252,7 @@ def continuous_batching(case: Case, batch: Columns) -> Batching:
     answer = run.output / accepted_tokens(case)
     step = decode_step(case, batch, run.input + run.output / 2.0)
     chunk = prefill(case, run.input, chunk_prompts(case, batch))
-    alone = prefill(case, run.input, np.ones_like(batch)).total
+    alone = prefill(case, run.input, np.ones_like(run.input)).total
     reading = np.maximum(batch, 1.0) * chunk.total / chunk.prompts / run.pp
     writing = answer * step.total
     # With one request at a time nothing can be mixed.

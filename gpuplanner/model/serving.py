@@ -147,6 +147,9 @@ def _formats(
         kinds = {weights for weights, _ in pairs}
         if "bf16" in kinds:
             pairs = [pair for pair in pairs if pair[0] != "fp16"]
+        if runtime.engine not in cases.SINGLE_USER_ENGINES:
+            # Server engines read GGUF files as an experiment: used when asked for, never chosen.
+            pairs = [pair for pair in pairs if pair[0] not in compatibility.GGUF_FORMATS]
     if run.compute != "auto":
         pairs = [(weights, run.compute) for weights, _ in pairs]
     return list(dict.fromkeys(pairs))
@@ -248,6 +251,9 @@ def build_case(
         draft, draft_cost = float(speculation.draft_tokens), speculation.draft_cost
     native = (llm.native_dtype or "").startswith("mxfp4")
     sparse = _SPARSE_SPEED if run.pruning_2_4 and _has_sparse_units(catalog, hard) else 1.0
+    settings = {candidate.setting for candidate in candidates}
+    peaks = {setting: cases.compute_peak(card, setting) * sparse for setting in settings}
+    places = {setting: cases.constants_index(setting, calibration) for setting in settings}
     rows, indices = [], []
     for candidate in candidates:
         body, expert, rest = cases.bytes_per_weight(candidate.weights, native)
@@ -257,7 +263,7 @@ def build_case(
         split = candidate.split
         rows.append(
             (
-                cases.compute_peak(card, candidate.setting) * sparse, split.tp, split.pp, split.dp, split.ep,
+                peaks[candidate.setting], split.tp, split.pp, split.dp, split.ep,
                 split.attention_dp,
                 body, expert, rest, KV_BYTES[candidate.kv], workload.prompt_tokens, workload.answer_tokens,
                 workload.shared_prefix_share if runtime.prefix_cache is not False else 0.0, largest, batched, fraction,
@@ -265,7 +271,7 @@ def build_case(
                 hard.devices_per_server, hard.network_per_device, draft, accepted, draft_cost,
             )
         )  # fmt: skip
-        indices.append(cases.constants_index(candidate.setting, calibration))
+        indices.append(places[candidate.setting])
     return cases.build([shape] * len(rows), [card] * len(rows), rows, indices, calibration)
 
 
@@ -299,58 +305,49 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     In flight goes from nearly none to what the cache and the engine hold. Rate = what that many yield; the wait for
     prefill (M/G/1) and for a place (M/M/m) and the tail of prompt lengths make the percentile.
     """
-    n = case.size
-    most = np.maximum(np.minimum(room, case.run.max_sequences), 1.0)
-    steps = np.linspace(0.0, 1.0, points)
-    batch = _LEAST_IN_FLIGHT * (most[:, None] / _LEAST_IN_FLIGHT) ** steps[None, :]
-    wide = case.rows(np.repeat(np.arange(n), points))
-    flat = batch.ravel()
-    state = inference.continuous_batching(wide, flat)
-    replicas = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0) * np.where(wide.run.pp > 1, _STAGE_SHARE, 1.0)
-    rate = (state.requests_s * replicas).reshape(n, points)
+    wide = case.across()
+    most = np.maximum(np.minimum(room, case.run.max_sequences), 1.0)[:, None]
+    batch = _LEAST_IN_FLIGHT * (most / _LEAST_IN_FLIGHT) ** np.linspace(0.0, 1.0, points)
+    state = inference.continuous_batching(wide, batch)
+    shared = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0) * np.where(wide.run.pp > 1, _STAGE_SHARE, 1.0)
     # More in flight may yield less (a chunk boundary): the rate that is offered never falls.
-    rate = np.maximum.accumulate(rate, axis=1)
-    per_replica = rate / case.run.dp[:, None]
-    alone = state.prefill_one_s.reshape(n, points)
-    variation = workload.prompt_spread**2
+    rate = np.maximum.accumulate(state.requests_s * shared, axis=1)
     # Prefills of a chunk share weights: the service time of one prompt inside a busy chunk.
-    service = (state.chunk.total / state.chunk.prompts / wide.run.pp).reshape(n, points)
-    wait = queueing.prefill_wait(np.minimum(per_replica * service, 0.999), service, np.asarray(variation))
+    service = state.chunk.total / state.chunk.prompts / wide.run.pp
+    busy = np.minimum(rate / wide.run.dp * service, 0.999)
+    wait = queueing.prefill_wait(busy, service, np.asarray(workload.prompt_spread**2))
     utilisation = np.minimum(rate / rate[:, -1:], 0.9999)
-    places = queueing.admission_wait(utilisation, most[:, None], state.cycle_s.reshape(n, points))
-    mean = inference.first_token_loaded(wide, state, np.zeros_like(flat)).reshape(n, points)
-    queue = wait + places
+    queue = wait + queueing.admission_wait(utilisation, most, state.cycle_s)
+    mean = inference.first_token_loaded(wide, state, np.zeros(1)) + queue
     tail = queueing.tail_multiple(workload.first_token_percentile) - 1.0
-    long_prompt = alone * (queueing.lognormal_excess(workload.prompt_spread, workload.first_token_percentile) - 1.0)
-    first = mean + queue + np.hypot(np.maximum(long_prompt, 0.0), tail * queue)
-    more = queueing.normal_quantile(workload.per_token_percentile)
-    crowded = np.minimum(batch + more * np.sqrt(batch), most[:, None])
-    token = state.per_token_s.reshape(n, points)
+    excess = queueing.lognormal_excess(workload.prompt_spread, workload.first_token_percentile) - 1.0
+    first = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
+    crowded = np.minimum(batch + queueing.normal_quantile(workload.per_token_percentile) * np.sqrt(batch), most)
     # Time a token at the percentile of how many are in flight: read off the same curve.
-    per_token = np.array([np.interp(crowded[row], batch[row], token[row]) for row in range(n)])
-    return Load(batch, rate, first, mean + queue, per_token, rate[:, -1])
+    rows = zip(crowded, batch, state.per_token_s, strict=True)
+    per_token = np.array([np.interp(many, known, token) for many, known, token in rows])
+    return Load(batch, rate, first, mean, per_token, rate[:, -1])
 
 
 def capacity(
     rate: np.ndarray, first: np.ndarray, token: np.ndarray, first_target: float | None, token_target: float | None
-) -> float:
-    """Highest rate on a curve at which both targets hold; 0 where they never do."""
-    ok = np.ones(rate.shape, bool)
-    if first_target is not None:
-        ok &= first <= first_target
-    if token_target is not None:
-        ok &= token <= token_target
-    if not ok[0]:
-        return 0.0
-    if ok.all():
-        return float(rate[-1])
-    stop = int(np.argmin(ok))
-    low, high = stop - 1, stop
-    share = 1.0
+) -> np.ndarray:
+    """Highest rate on each curve at which both targets hold; 0 where they never do. The last axis runs along the curve."""
+    over = np.zeros(np.broadcast_shapes(rate.shape, first.shape, token.shape))
     for curve, target in ((first, first_target), (token, token_target)):
-        if target is not None and curve[high] > target:
-            share = min(share, (target - curve[low]) / max(curve[high] - curve[low], 1e-300))
-    return float(rate[low] + max(share, 0.0) * (rate[high] - rate[low]))
+        if target is not None:
+            over = np.maximum(over, curve / target)
+    # A curve that is not a number is never fast enough.
+    late = ~(over <= 1.0)
+    stop = np.argmax(late, axis=-1)
+    high = np.maximum(stop, 1)[..., None]
+    below, above = (np.take_along_axis(over, at, axis=-1)[..., 0] for at in (high - 1, high))
+    slow, fast = (np.take_along_axis(np.broadcast_to(rate, over.shape), at, axis=-1)[..., 0] for at in (high - 1, high))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.clip(np.nan_to_num((1.0 - below) / (above - below)), 0.0, 1.0)
+    between_points = slow + share * (fast - slow)
+    ends = np.broadcast_to(rate, over.shape)[..., -1]
+    return np.where(late.any(axis=-1), np.where(late[..., 0], 0.0, between_points), ends)
 
 
 def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog) -> Prepared:
@@ -407,17 +404,8 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     allowed = fits & (wide if run.kv == "auto" and (fits & wide).any() else True)
     keep = np.flatnonzero(allowed) if allowed.any() else np.flatnonzero(wide) if wide.any() else np.arange(case.size)
     curves = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _POINTS)
-    within = np.array(
-        [
-            capacity(
-                curves.requests_s[i],
-                curves.first_token_s[i],
-                curves.per_token_s[i],
-                workload.first_token_s,
-                workload.per_token_s,
-            )
-            for i in range(keep.size)
-        ]
+    within = capacity(
+        curves.requests_s, curves.first_token_s, curves.per_token_s, workload.first_token_s, workload.per_token_s
     )
     within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(curves.limit, nan=0.0)
     tp, pp = case.run.tp[keep], case.run.pp[keep]
@@ -441,13 +429,8 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     token_factor = evidence.factor(catalog.calibration, "serving_tpot", seen)
 
     def reach(rate: float = 1.0, first: float = 1.0, token: float = 1.0) -> float:
-        return capacity(
-            curve.requests_s * rate,
-            curve.first_token_s * first,
-            curve.per_token_s * token,
-            workload.first_token_s,
-            workload.per_token_s,
-        )
+        slower = (curve.requests_s * rate, curve.first_token_s * first, curve.per_token_s * token)
+        return float(capacity(*slower, workload.first_token_s, workload.per_token_s))
 
     middle = reach()
     low = _quadrature(middle, [reach(1 / factor), reach(first=first_factor), reach(token=token_factor)])
