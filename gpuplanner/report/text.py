@@ -8,8 +8,12 @@ from gpuplanner.i18n.format import NOT_KNOWN, date
 from gpuplanner.model.comparison import Cell, Row, rows, scenario_name
 from gpuplanner.model.plan import Plan, Workload
 from gpuplanner.model.results import Figure, Finding, Results, ScenarioResult
+from gpuplanner.storage.samples import SAMPLES
 
 _MARKS = {"ok": "✓", "warn": "▲", "fail": "✕", "unknown": NOT_KNOWN}
+# Answers that only say that the plan states no limit.
+_NOTHING_ASKED = ("no_budget", "no_limit")
+_TITLES = frozenset(sample.title for sample in SAMPLES)
 _INDENT = "  "
 _GAP = "   "
 _COLUMNS = 5
@@ -38,7 +42,9 @@ def headline(results: Results) -> str:
 
 
 def _heading(plan: Plan, results: Results) -> str:
-    return "\n".join(line for line in (plan.name, headline(results)) if line)
+    # The shipped examples have names that are translated; a user's own name stays as it is.
+    name = _(plan.name) if plan.name in _TITLES else plan.name
+    return "\n".join(line for line in (name, headline(results)) if line)
 
 
 def _scenarios(plan: Plan, results: Results) -> str:
@@ -53,7 +59,7 @@ def _scenarios(plan: Plan, results: Results) -> str:
         f"{_INDENT}{result.letter}{_GAP}{facts.sentence(check.key, check.numbers, results.currency)}"
         for result in results.scenarios
         for check in (result.fits, result.speed, result.room_check, result.money_check)
-        if check.key and check.status != "ok"
+        if check.key and check.status != "ok" and check.key not in _NOTHING_ASKED
     ]
     return "\n".join([*_aligned([head, *body], right=6), *reasons])
 
