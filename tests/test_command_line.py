@@ -182,6 +182,40 @@ def test_the_schema_of_the_results_is_printed(capsys):
     assert "scenarios" in json.loads(capsys.readouterr().out)["properties"]
 
 
+# --- rows and cases --------------------------------------------------------------------
+
+
+def test_worked_cases_are_computed_and_compared(capsys):
+    path = ROOT / "tests" / "cases" / "facility.json"
+    rows = data_of(capsys, "validate", str(path))["rows"]
+    assert {case["id"] for case in json.loads(path.read_text(encoding="utf-8"))} == {row["id"] for row in rows}
+    assert all({"id", "key", "expected", "computed", "ok", "skipped"} == set(row) for row in rows)
+    assert run("validate", str(path)) == 0
+    assert "cases agree" in capsys.readouterr().out
+
+
+def test_a_measured_row_comes_back_predicted_or_with_a_reason(capsys, tmp_path):
+    row = {
+        "id": "ours-1", "task": "inference", "family": "decode_fixed_batch", "scorable": True, "gpu": "H100 SXM 80GB",
+        "gpus": 1, "model": "Llama-3.1-8B", "engine": {"name": "vLLM", "era": "vLLM 0.10 and later"},
+        "weights": "bf16", "compute": "bf16", "kv": "bf16", "input_tokens": 128, "output_tokens": 128, "batch": 1,
+        "metric": "output_tokens_per_s", "scope": "system", "value": 140.0, "source": "our own", "publisher": "us",
+    }  # fmt: skip
+    path = tmp_path / "ours.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps({**row, "id": "ours-2", "gpu": "no such card"}) + "\n")
+    data = data_of(capsys, "validate", str(path))
+    assert [each["id"] for each in data["rows"]] == ["ours-1", "ours-2"]
+    first, second = data["rows"]
+    assert first["skipped"] is None and first["low"] < first["predicted"] < first["high"]
+    assert second["predicted"] is None and second["skipped"]
+
+
+def test_a_damaged_row_is_refused_with_its_line(capsys, tmp_path):
+    path = tmp_path / "ours.jsonl"
+    path.write_text('{"id": "a"}\n{"id": \n')
+    assert "line 2" in refused(capsys, "validate", str(path))
+
+
 # --- plans that are refused ----------------------------------------------------------
 
 

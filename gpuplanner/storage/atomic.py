@@ -46,7 +46,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError):
-            raise _explained(error, target) from error
+            raise _explained(error, target, replacing=True) from error
         raise
     _sync_folder(target.parent)
 
@@ -79,13 +79,16 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _explained(error: OSError, target: Path) -> OSError:
+def _explained(error: OSError, target: Path, replacing: bool = False) -> OSError:
     """The same error with a sentence that says what to do."""
     names = {"file": target.name, "folder": str(target.parent)}
     if error.errno == errno.EISDIR:
         sentence = _("“{file}” is a folder. Choose a file name.")
     elif error.errno == errno.EINVAL:
         sentence = _("“{file}” cannot be a file. Choose another name.")
+    elif replacing and error.errno in (errno.EACCES, errno.EPERM):
+        # Windows refuses to replace a file that is open elsewhere.
+        sentence = _("“{file}” is open in another program. Close it there, or save under another name.")
     elif error.errno == errno.EPERM and target.exists():
         sentence = _("“{file}” is read-only. Save under another name.")
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

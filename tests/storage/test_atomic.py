@@ -106,3 +106,18 @@ def test_a_read_only_file_is_not_replaced(tmp_path, monkeypatch):
     with pytest.raises(PermissionError) as caught:
         atomic.write_bytes(path, b"new")
     assert caught.value.strerror == "“a” is read-only. Save under another name."
+
+
+def test_a_file_that_another_program_holds_is_said_to_be_open_there(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def refuse(*_arguments):
+        raise PermissionError(13, "Access is denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(PermissionError) as caught:
+        atomic.write_bytes(path, b"new")
+    assert "is open in another program" in caught.value.strerror
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
