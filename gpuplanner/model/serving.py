@@ -46,6 +46,8 @@ _STAGE_SHARE = 0.93
 _DRAFT_ACCEPTANCE = {"draft": 0.7, "eagle": 0.8, "mtp": 0.8}
 _SPARSE_SPEED = 2.0
 _TIE = 1e-9
+# A queue this close to capacity does not settle within a peak hour: it counts as overloaded.
+_FULL = 0.98
 
 
 class Candidate(NamedTuple):
@@ -575,7 +577,7 @@ def result(
     overloaded = False
     if demand.requests_s is not None:
         wanted = demand.requests_s * share
-        overloaded = wanted >= p.limit
+        overloaded = wanted >= _FULL * p.limit
         batch = float(np.interp(min(wanted, p.limit), p.requests_s, p.batch))
     elif demand.concurrency is not None:
         batch = min(demand.concurrency * share / replicas, max(p.room, 1.0), float(p.choice.max_sequences))
