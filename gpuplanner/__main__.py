@@ -69,7 +69,7 @@ def _run(given: list[str]) -> int:
         parsed = _command_parser().parse_args(rest)
         run: Callable[[argparse.Namespace], int] = parsed.run
         return run(parsed)
-    return _window(_window_parser().parse_args(rest))
+    return _window(_window_parser().parse_args(rest), chosen)
 
 
 def _language(chosen: str | None) -> str:
@@ -374,15 +374,18 @@ _COMMANDS = ("evaluate", "validate", "catalog", "calc", "schema")
 # --- the window --------------------------------------------------------------------
 
 
-def _window(given: argparse.Namespace) -> int:
-    """Open the window. Where there can be none, print what it would show and say what it needs."""
+def _window(given: argparse.Namespace, language: str | None) -> int:
+    """Open the window; a language that was not chosen here is that of the settings.
+
+    Where there can be no window, print what it would show and say what it needs.
+    """
     file = Path(given.file) if given.file is not None else None
     if file is not None:
         _check_readable(file)
     from gpuplanner import app
 
     try:
-        return app.run(file)
+        return app.run(file, language)
     except app.NoWindow as error:
         from gpuplanner.storage.samples import SAMPLES
 

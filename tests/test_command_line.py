@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from gpuplanner import __main__ as command_line
-from gpuplanner import __version__, i18n, paths
+from gpuplanner import __version__, app, i18n, paths
 from gpuplanner.model.edit import replace
 from gpuplanner.storage import plan_file
+from gpuplanner.storage.samples import SAMPLES
 from tests.storage.plans import full_plan
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -248,6 +249,34 @@ def test_a_name_that_reorders_text_cannot_reorder_the_line(capsys):
     assert "\u202e" not in refused(capsys, "evaluate", "a\u202eb\n.gpuplan")
 
 
+# --- the window ------------------------------------------------------------------------
+
+
+def test_without_a_display_the_first_example_is_evaluated_and_the_need_is_named(capsys, monkeypatch):
+    def no_window(*_arguments):
+        raise app.NoWindow("The window needs a display.")
+
+    monkeypatch.setattr(app, "run", no_window)
+    assert run() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == SAMPLES[0].title
+    assert lines[-1] == "The window needs a display."
+
+
+def test_a_plan_and_a_chosen_language_reach_the_window(monkeypatch):
+    asked = []
+    monkeypatch.setattr(app, "run", lambda *arguments: asked.append(arguments) or 0)
+    path = SAMPLES[1].path
+    assert run(str(path), "--lang", "zh") == 0
+    assert run() == 0
+    assert asked == [(path, "zh"), (None, None)]
+
+
+def test_a_plan_that_does_not_exist_opens_no_window(capsys, monkeypatch):
+    monkeypatch.setattr(app, "run", lambda *_arguments: pytest.fail("a window was opened"))
+    assert "There is no such file." in refused(capsys, "missing.gpuplan")
+
+
 # --- as a process ----------------------------------------------------------------------
 
 
@@ -260,8 +289,10 @@ def test_a_name_that_reorders_text_cannot_reorder_the_line(capsys):
         ["schema", "--results"],
         ["schema"],
         ["evaluate", "missing"],
+        ["evaluate", str(SAMPLES[0].path)],
+        ["evaluate", str(SAMPLES[2].path), "--json"],
     ],
-    ids=" ".join,
+    ids=lambda arguments: " ".join(Path(word).name for word in arguments),
 )
 def test_no_command_imports_qt(arguments):
     code = (
