@@ -387,11 +387,25 @@ class PlanDocument(QObject):
         index = self.scenario_index(letter)
         if index is None:
             return self.add_scenario(gpu, server)
-        group = self.new_group(gpu, server)
+        return self.add_made_group(self.new_group(gpu, server), letter)
+
+    def add_made_group(self, group: Group, letter: str | None = None) -> str | None:
+        """Add a group to a scenario, by default the selected one; to a new one where there is none."""
+        index = self.scenario_index(letter if letter is not None else self.selected)
+        if index is None:
+            free = self.free_letter()
+            if free is None:
+                return _("A plan has at most eight scenarios. Remove one first.")
+            made = Scenario(letter=free, groups=(group,))
+            said = self.insert(
+                ("scenarios", len(self.plan.scenarios)), made, _("Add scenario {letter}").format(letter=free)
+            )
+            if said is None:
+                self.select(free)
+            return said
         position = len(self.plan.scenarios[index].groups)
-        return self.insert(
-            ("scenarios", index, "groups", position), group, _("Add {name}").format(name=server or gpu or _("a group"))
-        )
+        text = _("Add {name}").format(name=group.server or group.gpu or _("a group"))
+        return self.insert(("scenarios", index, "groups", position), group, text)
 
     def add_workload(self, workload: Workload) -> str | None:
         """Add a workload under an id of its own, and show it."""
@@ -438,6 +452,7 @@ class PlanDocument(QObject):
 
     def open(self, path: FilePath) -> str | None:
         """Open a plan file. Returns the sentence why not, and then nothing has changed."""
+        from gpuplanner.model.naming import BadName, with_full_names
         from gpuplanner.storage import plan_file
 
         path = FilePath(path)
@@ -446,7 +461,11 @@ class PlanDocument(QObject):
             opened = plan_file.read(path)
         except plan_file.PlanFileError as error:
             return str(error)
-        self._take(opened.plan, path, before, opened.seen, opened.unknown)
+        try:
+            plan = self._pinned(with_full_names(opened.plan, self.catalog))
+        except BadName as error:
+            return str(plan_file.PlanFileError(path.name, error.place, str(error)))
+        self._take(plan, path, before, opened.seen, opened.unknown)
         for sentence in opened.notes:
             self.notice.emit(sentence)
         return None

@@ -146,6 +146,13 @@ class _DockHeader(QWidget):
         self._line.addWidget(self.title, 1)
         self.setFixedHeight(HEADER)
 
+    def sizeHint(self) -> QSize:
+        # A dock asks for this and takes no notice of a fixed height.
+        return QSize(super().sizeHint().width(), HEADER)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), HEADER)
+
     def add(self, widget: QWidget) -> None:
         """Put a button at the right."""
         self._line.addWidget(widget)

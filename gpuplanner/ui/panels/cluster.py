@@ -82,11 +82,11 @@ _DEGREE = re.compile(r"(tp|pp|dp)\s*=?\s*(\d{1,4})", re.IGNORECASE)
 COLUMNS = (
     (N_("Group"), 0),
     (N_("GPUs"), 46),
-    (N_("Servers"), 54),
-    (N_("Condition"), 78),
-    (N_("Split"), 112),
-    (N_("Power cap"), 70),
-    (N_("Unit price"), 92),
+    (N_("Servers"), 50),
+    (N_("Condition"), 74),
+    (N_("Split"), 124),
+    (N_("Power cap"), 66),
+    (N_("Unit price"), 108),
 )
 
 
