@@ -69,6 +69,11 @@ def rows(plan: Plan, results: Results, workload_id: str) -> tuple[Row, ...]:
     return _train_rows(plan, results, workload)
 
 
+def has_band(figure: Figure) -> bool:
+    """Whether a figure has ends that differ."""
+    return figure.low is not None and figure.high is not None and figure.low < figure.high
+
+
 def status_against(figure: Figure, target: float | None, better: Better) -> Status:
     """The verdict of a figure on its target. Without one there is nothing to judge: "ok" for any known figure."""
     if figure.value is None:
@@ -187,7 +192,7 @@ def _train_rows(plan: Plan, results: Results, workload: FineTune | Train) -> tup
         _plain("gpu_hours", "fit", "gpu_hours", "low", figures("gpu_hours"), results),
         _plain("energy_per_run", "fit", "energy", "low", figures("energy_j"), results),
         *_money_rows(plan, results),
-        _plain("per_run", "money", "money", "low", _money(results, "per_run"), results),
+        _plain("per_run", "money", "money", "low", figures("cost"), results),
     )
 
 

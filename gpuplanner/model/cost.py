@@ -4,8 +4,6 @@ Every price is a dated indication with a band. What has no price of its own take
 says so.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
@@ -298,7 +296,6 @@ def money_of(
     hardwares: list[hardware.Hardware],
     room: RoomResult,
     tokens_per_year: Figure,
-    run_share: Callable[[], Figure] | None,
     busy_share: float,
     catalog: Catalog,
 ) -> MoneyResult:
@@ -308,8 +305,6 @@ def money_of(
     ----------
     tokens_per_year : Figure
         Output tokens that are served in a year; not known where nothing is served.
-    run_share : callable or None
-        Years that one training run takes, as a figure; None where nothing is trained.
     busy_share : float
         Share of the year that rented cards would have to be paid for.
     """
@@ -409,9 +404,6 @@ def money_of(
     per_million = NOT_KNOWN._replace(note="nothing_served")
     if overall.value is not None and tokens_per_year.value:
         per_million = scaled(quotient(overall, scaled(tokens_per_year, term)), 1e6)
-    per_run = NOT_KNOWN
-    if run_share is not None and overall.value is not None:
-        per_run = product(scaled(overall, 1.0 / term), run_share())
     hours = HOURS_PER_YEAR * busy_share
     cloud_lines = []
     for i, group in enumerate(scenario.groups):
@@ -437,7 +429,7 @@ def money_of(
         low, high = mine - spread_low, mine + spread_high
     rented = (cloud.value if cloud.value is not None else np.nan) * axis / 12.0
     return MoneyResult(
-        exchange.base, tuple(lines), purchase, electricity, running, rent, resale, overall, per_million, per_run,
+        exchange.base, tuple(lines), purchase, electricity, running, rent, resale, overall, per_million, NOT_KNOWN,
         breakeven(purchase, running, cloud), cloud, kwh,
         tuple(axis.tolist()), _plain(mine), _plain(low), _plain(high), _plain(rented), min(dates, key=months,
         default=""),
@@ -446,6 +438,17 @@ def money_of(
 
 def _plain(values: np.ndarray) -> tuple[float, ...]:
     return tuple(values.tolist()) if np.isfinite(values).all() else ()
+
+
+def run_cost(bill: MoneyResult, groups: tuple[Group, ...], group: int, term_years: float, years: Figure) -> Figure:
+    """Cost of one training run in the base currency: what its group takes of the bill, for the years that it is in use.
+
+    The bill is shared by what the servers of each group are worth; rented and owned ones count with their price.
+    """
+    worth = [(line.unit_price.value or 0.0) * line.quantity for line in bill.lines[: len(groups)]]
+    if bill.total_over_term.value is None or sum(worth) <= 0:
+        return NOT_KNOWN._replace(note="price")
+    return product(scaled(bill.total_over_term, worth[group] / sum(worth) / term_years), years)
 
 
 def breakeven(purchase: Figure, running: Figure, cloud: Figure) -> Figure:

@@ -21,6 +21,7 @@ from gpuplanner.model.results import (
     Check,
     Demand,
     Figure,
+    MoneyResult,
     Results,
     ScenarioResult,
     ServeResult,
@@ -211,20 +212,19 @@ def _scenario(
     room_check, room_reasons = room.check(space, site, hardwares, scenario, catalog)
     tokens = _tokens_per_year(workloads, serve, economics, catalog)
     busy = 1.0 if serve or not train else max(loads[result.group].mean_share for result in train)
-    years = None
-    if train and not serve and train[0].duration_s.value is not None:
-        used = loads[train[0].group].mean_share or 1.0
-        years = lambda: scaled(train[0].duration_s, 1.0 / _SECONDS_PER_YEAR / used)  # noqa: E731
     bill = cost.money_of(
         scenario,
         plan,
         hardwares,
         space,
         tokens,
-        years,
         economics.duty_cycle if economics.duty_cycle != "auto" else busy,
         catalog,
     )
+
+    if train:
+        train = [_with_cost(result, bill, scenario.groups, loads, economics.term_years) for result in train]
+        bill = bill._replace(per_run=total([result.cost for result in train]))
 
     reasons: dict[str, list[Check]] = {}
     demands = {
@@ -383,6 +383,16 @@ def _with_energy(result: TrainResult, space: room.RoomResult) -> TrainResult:
     if group is None or result.duration_s.value is None:
         return result
     return result._replace(energy_j=product(total([group.load_w, space.network_w]), result.duration_s))
+
+
+def _with_cost(
+    result: TrainResult, bill: MoneyResult, groups: tuple[Group, ...], loads: list[room.GroupLoad], term_years: float
+) -> TrainResult:
+    """Cost of one run: the machine's cost a year over the share of the year that it is busy, for as long as the run takes."""
+    if result.duration_s.value is None:
+        return result
+    years = scaled(result.duration_s, 1.0 / _SECONDS_PER_YEAR / (loads[result.group].mean_share or 1.0))
+    return result._replace(cost=cost.run_cost(bill, groups, result.group, term_years, years))
 
 
 def _tokens_per_year(workloads: tuple[Workload, ...], serve: list[ServeResult], economics, catalog: Catalog) -> Figure:  # type: ignore[no-untyped-def]

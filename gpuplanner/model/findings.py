@@ -226,26 +226,18 @@ def _trade_ratios(plan: Plan, computed: Sequence[Computed]) -> list[Finding]:
     for workload in plan.workloads:
         if not isinstance(workload, Serve):
             continue
-        hopper = _options(computed, workload.id, "H100")
-        ampere = _options(computed, workload.id, "A100")
-        if hopper is None or ampere is None or not ampere[1].get("bf16"):
-            continue
-        sixteen = hopper[1].get("bf16", 0.0) / ampere[1]["bf16"]
-        eight = hopper[1].get("fp8", 0.0) / ampere[1]["bf16"]
-        if sixteen > 0 and eight > 0:
-            numbers: dict[str, float | str] = {"ratio_16bit": sixteen, "ratio_fp8": eight, "claim": _TRADE_CLAIM}
-            found.append(Finding("note", "trade_ratio", hopper[0], None, workload.id, numbers))
-        elif sixteen > 0:
-            found.append(
-                Finding(
-                    "note",
-                    "trade_ratio_16bit",
-                    hopper[0],
-                    None,
-                    workload.id,
-                    {"ratio_16bit": sixteen, "claim": _TRADE_CLAIM},
-                )
-            )
+        for form in ("SXM", "PCIe"):
+            hopper = _options(computed, workload.id, f"H100 {form}")
+            ampere = _options(computed, workload.id, f"A100 {form}")
+            if hopper is None or ampere is None or not ampere[1].get("bf16") or not hopper[1].get("bf16"):
+                continue
+            sixteen = hopper[1]["bf16"] / ampere[1]["bf16"]
+            eight = hopper[1].get("fp8", 0.0) / ampere[1]["bf16"]
+            numbers: dict[str, float | str] = {"ratio_16bit": sixteen, "claim": _TRADE_CLAIM}
+            if eight > 0:
+                numbers["ratio_fp8"] = eight
+            key = "trade_ratio" if eight > 0 else "trade_ratio_16bit"
+            found.append(Finding("note", key, hopper[0], None, workload.id, numbers))
     return found
 
 

@@ -36,6 +36,7 @@ _FINETUNE_SEQUENCES = 64
 # Runs of weeks on a thousand cards and more lose 5 to 10 % to failures and restarts.
 _AVAILABILITY_LARGE, _LARGE_CLUSTER = 0.93, 1000
 _USABLE_SHARE = 0.97
+_SAFE_SHARE = 0.95
 _TIE = 1e-9
 _SHARDING = {
     "FSDP": ("zero3",),
@@ -252,9 +253,12 @@ def run_training(
     used = training.train_memory(case)
     usable = _USABLE_SHARE * case.gpu.memory
     fits = used.total <= usable
+    # The automatic choice leaves the margin under which a fit counts as safe, where it can.
+    safe = used.total <= _SAFE_SHARE * usable
+    allowed = safe if safe.any() else fits
     step = training.train_step(case)
     speed = np.nan_to_num(training.tokens_per_second(case, step), nan=0.0)
-    score = np.where(fits, speed, 0.0) if fits.any() else -used.total
+    score = np.where(allowed, speed, 0.0) if fits.any() else -used.total
     near = np.flatnonzero(score >= score.max() - abs(score.max()) * _TIE)
     at = int(near[np.lexsort((case.run.pp[near], case.run.tp[near]))[0]])
     layout = layouts[at]
@@ -283,6 +287,9 @@ def run_training(
     duration = spread(tokens / tokens_s / availability, factor, shown) if fits[at] and tokens_s > 0 else NOT_KNOWN
     peak = float(case.run.peak[at] / case.gpu.sustained[at])
     mfu = float(training.model_flops_utilisation(case, speed, np.asarray(peak))[at])
+    if isinstance(workload, FineTune) and workload.method != "full":
+        # Frozen weights need no gradient of their own: four FLOP a parameter and token instead of six.
+        mfu *= 2.0 / 3.0
     memory_use = MemoryUse(
         float(used.weights[at]), 0.0, float(used.activations[at]), float(used.gradients[at]),
         float(used.optimizer[at]), float(used.runtime[at]),
@@ -370,7 +377,7 @@ def run_training(
         choice=choice, refusal=state, fits=fit, memory=memory_use,
         memory_share=spread(share, memory_factor, basis, tuple(Part(name, value / memory_use.usable) for name,
         value in names)),
-        step_s=step_figure, tokens_s=speed_figure, mfu=spread(mfu, factor, shown) if fits[at] else NOT_KNOWN,
+        step_s=step_figure, tokens_s=speed_figure, mfu=between(mfu, mfu / factor, min(mfu * factor, 1.0), shown) if fits[at] else NOT_KNOWN,
         duration_s=duration,
         gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
         communication_share=float(busy / seconds) if seconds else 0.0,

@@ -42,6 +42,9 @@ WeightFormat = Literal[
 ]  # fmt: skip
 ComputeFormat = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
 KvFormat = Literal["bf16", "fp16", "fp8", "int8", "int4", "q8_0", "q4_0"]
+# So many records of one kind fit into a plan, and so many names into one field: far more than any plan needs.
+MANY = Field(max_length=5000)
+SEVERAL = Field(max_length=200)
 LowestFormat = Literal["32-bit", "16-bit", "8-bit", "4-bit", "any"]
 Condition = Literal["new", "used", "owned", "rented"]
 
@@ -70,16 +73,16 @@ class ExchangeRate(Record):
 class PinnedEntries(Record):
     """The catalog records that a plan refers to, so that a colleague with another catalog sees the same numbers."""
 
-    gpus: tuple[Gpu, ...] = ()
-    servers: tuple[Server, ...] = ()
-    cpus: tuple[Cpu, ...] = ()
-    nics: tuple[Nic, ...] = ()
-    switches: tuple[Switch, ...] = ()
-    llms: tuple[Llm, ...] = ()
-    runtimes: tuple[Runtime, ...] = ()
-    prices: tuple[Price, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-    sources: tuple[Source, ...] = ()
+    gpus: Annotated[tuple[Gpu, ...], MANY] = ()
+    servers: Annotated[tuple[Server, ...], MANY] = ()
+    cpus: Annotated[tuple[Cpu, ...], MANY] = ()
+    nics: Annotated[tuple[Nic, ...], MANY] = ()
+    switches: Annotated[tuple[Switch, ...], MANY] = ()
+    llms: Annotated[tuple[Llm, ...], MANY] = ()
+    runtimes: Annotated[tuple[Runtime, ...], MANY] = ()
+    prices: Annotated[tuple[Price, ...], MANY] = ()
+    assumptions: Annotated[tuple[Assumption, ...], MANY] = ()
+    sources: Annotated[tuple[Source, ...], MANY] = ()
 
 
 # --- what is asked for -------------------------------------------------------
@@ -125,7 +128,7 @@ class Serve(Record):
     kind: Literal["serve"] = "serve"
     id: WorkloadId = "serve"
     name: Label = ""
-    llm: tuple[EntryName, ...] = ()
+    llm: Annotated[tuple[EntryName, ...], SEVERAL] = ()
     prompt_tokens: Tokens = 1500
     prompt_spread: Annotated[float, Field(ge=0, le=5)] = 0.55
     answer_tokens: Tokens = 400
@@ -148,7 +151,7 @@ class FineTune(Record):
     kind: Literal["finetune"] = "finetune"
     id: WorkloadId = "finetune"
     name: Label = ""
-    llm: tuple[EntryName, ...] = ()
+    llm: Annotated[tuple[EntryName, ...], SEVERAL] = ()
     method: Literal["full", "lora", "qlora"] = "lora"
     rank: Annotated[int, Field(ge=1, le=4096)] = 16
     adapter_targets: Literal["attention", "all-linear"] = "all-linear"
@@ -168,7 +171,7 @@ class Train(Record):
     kind: Literal["train"] = "train"
     id: WorkloadId = "train"
     name: Label = ""
-    llm: tuple[EntryName, ...] = ()
+    llm: Annotated[tuple[EntryName, ...], SEVERAL] = ()
     tokens: Annotated[float, Field(ge=1, le=1e18)] = 1e12
     sequence_tokens: Tokens = 4096
     global_batch: Annotated[int, Field(ge=1, le=1_000_000)] | Auto = "auto"
@@ -276,7 +279,7 @@ class Scenario(Record):
     notes: Text = ""
     groups: Annotated[tuple[Group, ...], Field(max_length=50)] = ()
     network: Network = Network()
-    placement: tuple[Placed, ...] | Auto = "auto"
+    placement: Annotated[tuple[Placed, ...], Field(max_length=100_000)] | Auto = "auto"
 
 
 # --- where it stands, what it costs, what is wished ---------------------------
@@ -335,11 +338,11 @@ class Wishes(Record):
     budget: Money | None = None
     budget_covers: Literal["purchase", "term"] = "purchase"
     priority: Literal["cost", "speed", "power", "spare"] = "cost"
-    may_use: tuple[Condition, ...] = ("new", "used", "owned", "rented")
-    vendors: tuple[Label, ...] = ()
-    countries: tuple[Label, ...] = ()
+    may_use: Annotated[tuple[Condition, ...], SEVERAL] = ("new", "used", "owned", "rented")
+    vendors: Annotated[tuple[Label, ...], SEVERAL] = ()
+    countries: Annotated[tuple[Label, ...], SEVERAL] = ()
     spare_share: Share = 0.0
-    owned: tuple[Owned, ...] = ()
+    owned: Annotated[tuple[Owned, ...], SEVERAL] = ()
 
 
 class Plan(Record):

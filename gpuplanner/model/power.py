@@ -7,7 +7,7 @@ import numpy as np
 from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Server
-from gpuplanner.model.bands import between
+from gpuplanner.model.bands import between, total
 from gpuplanner.model.case import Columns
 from gpuplanner.model.results import Figure, exact
 
@@ -67,6 +67,27 @@ def power_cap_speed(
     steep = low * rest / (_CAP_DECODE_KNEE - _CAP_STATIC)
     memory = np.where(x >= _CAP_DECODE_KNEE, gentle, steep)
     return np.where(compute_bound, compute, np.minimum(memory, 1.0))
+
+
+# Board power by form where a maker publishes none: middle and range (judged).
+_BOARD_POWER = {"SoC": (70.0, 25.0, 250.0), "OAM": (700.0, 450.0, 1000.0), "PCIe": (300.0, 180.0, 400.0)}
+
+
+def board_power(gpu: Gpu, catalog: Catalog) -> Figure:
+    """Most that a card draws: the maker's figure, that of the computer it is sold in, or what cards of its form draw. [W]"""
+    if gpu.board_power_w is not None:
+        return exact(gpu.board_power_w.value, "known")
+    for server in catalog.servers.values():
+        if server.gpu_options == (gpu.name,) and server.max_power_w is not None:
+            return between(
+                server.max_power_w.value, 0.6 * server.max_power_w.value, server.max_power_w.value, "assumed"
+            )
+    value, low, high = _BOARD_POWER.get(gpu.form_factor, _BOARD_POWER["PCIe"])
+    if gpu.form_factor == "SoC" and gpu.memory_bandwidth_bytes_s is not None:
+        # Larger chips of a family draw more, about with their memory bandwidth: 145 W at 400 GB/s, 295 W at 800 GB/s.
+        value = 0.36e-9 * gpu.memory_bandwidth_bytes_s.value
+        low, high = 0.4 * value, 1.6 * value
+    return between(value, low, high, "assumed")
 
 
 def idle_class(gpu: Gpu) -> str:
@@ -217,14 +238,11 @@ def server_idle(
     return between(*(max((bound or 0.0) + shift, 20.0) for bound in assumed[:3]), "assumed")
 
 
-def nameplate(server: Server | None, gpus: int, tdp_sum_w: float, extra_w: Figure) -> Figure:
-    """What the type plate says a server may draw: the vendor's figure for a full server, else card TDPs and a class
-    value. [W]
-    """
+def nameplate(server: Server | None, gpus: int, cards_w: Figure, extra_w: Figure) -> Figure:
+    """What the type plate says a server may draw: the vendor's figure for a full server, else cards and a class value. [W]"""
     if server is not None and server.max_power_w is not None and gpus == server.gpus_per_server:
         return exact(server.max_power_w.value, "known")
-    value, low, high = extra_w.value or 0.0, extra_w.low or 0.0, extra_w.high or 0.0
-    return between(tdp_sum_w + value, tdp_sum_w + low, tdp_sum_w + high, "assumed")
+    return total([cards_w, extra_w])
 
 
 def server_power(base_w: Columns, gpus: Columns, gpu_w: Columns) -> Columns:

@@ -189,6 +189,8 @@ class TrainResult(NamedTuple):
     gpu_power_w: Figure
     binds: str
     communication_share: float
+    # What one run costs, in the plan's base currency.
+    cost: Figure = NOT_KNOWN
 
 
 class GroupPower(NamedTuple):
@@ -249,6 +251,7 @@ class MoneyResult(NamedTuple):
     resale: Figure
     total_over_term: Figure
     per_million_tokens: Figure
+    # One run of everything that is trained.
     per_run: Figure
     breakeven_months: Figure
     cloud_per_year: Figure

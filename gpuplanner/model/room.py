@@ -62,37 +62,22 @@ def group_power(
     """Idle, load, average and nameplate power of all servers of a group. [W]"""
     gpu = hard.gpu
     devices = hard.devices_per_server
-    tdp = (
-        (gpu.board_power_w.value / gpu.gpus_per_card)
-        if gpu is not None and gpu.board_power_w is not None
-        else float("nan")
-    )
-    known = gpu is None or np.isfinite(tdp)
+    limit = scaled(power.board_power(gpu, catalog), 1.0 / gpu.gpus_per_card) if gpu is not None else exact(0.0, "known")
+    tdp = limit.value or 0.0
     liquid = site.cooling in ("direct-liquid", "immersion") or (
         hard.server is not None and power.is_liquid(hard.server.cooling)
     )
-    tdp_sum = devices * tdp if gpu is not None and known else 0.0
+    tdp_sum = devices * tdp
     cpu_tdp = hard.cpu.tdp_w.value * hard.sockets if hard.cpu is not None else None
     base, extra = power.chassis_power(catalog, hard.server_class, liquid, tdp_sum, cpu_tdp)
     card_idle = power.idle_power(gpu, catalog) if gpu is not None else exact(0.0, "known")
     one_idle = (card_idle.value or 0.0) / (gpu.gpus_per_card if gpu is not None else 1)
     usual = hard.server.gpus_per_server if hard.server is not None else devices
     idle = power.server_idle(catalog, hard.server, hard.server_class, devices, usual, one_idle)
-    if not known:
-        return GroupPower(
-            index,
-            _per_server(idle, group.servers),
-            NOT_KNOWN,
-            NOT_KNOWN,
-            NOT_KNOWN,
-            NOT_KNOWN,
-            group.servers,
-            hard.devices,
-        )
     if load.gpu_w.value is None:
         # Nothing runs, or its speed is not known: a busy card is taken at the usual share of its limit.
         gpu_w = (
-            between(0.75 * tdp, 0.55 * tdp, tdp, "assumed")
+            between(0.75 * tdp, 0.55 * (limit.low or tdp), limit.high or tdp, "assumed")
             if gpu is not None and load.mean_share > 0
             else exact(one_idle, "assumed")
         )
@@ -104,7 +89,7 @@ def group_power(
         busy = total([base, scaled(gpu_w, float(devices))])
         if busy.value is not None and idle.value is not None and busy.value < idle.value:
             busy = idle
-    name = power.nameplate(hard.server, devices, tdp_sum, extra)
+    name = power.nameplate(hard.server, devices, scaled(limit, float(devices)), extra)
     if group.power_cap_w is not None and gpu is not None:
         name = total([scaled(exact(min(group.power_cap_w / gpu.gpus_per_card, tdp), "input"), float(devices)), extra])
     share = load.mean_share
