@@ -114,7 +114,9 @@ FINDINGS: dict[str, Fact] = {
     "not_validated": Fact(N_("Not checked against measurements: {what}"), N_("Not checked against measurements")),
     "second_training_group": Fact(N_("Training uses one group; group {group} is left idle")),
     "cpu_only_slow": Fact(N_("CPUs alone: {tokens_s}, {kwh_per_million} per million tokens")),
-    "trade_ratio_16bit": Fact(N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8, which this plan rules out")),
+    "trade_ratio_16bit": Fact(
+        N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8, which this plan rules out")
+    ),
     "end_of_life_new": Fact(N_("{gpu} is no longer made: ask who sells it new, and with which warranty")),
     "too_many_racks": Fact(N_("Needs {racks} racks; the room has {limit}")),
     "no_gpu": Fact(N_("No GPU in this group")),
@@ -187,7 +189,9 @@ WAYS_OUT: dict[str, Fact] = {
     "allow_format": Fact(N_("Allow {bits}-bit weights")),
     "split_auto": Fact(N_("Let the program choose the split")),
     "use_compute": Fact(N_("Compute in 16 bit")),
-    "remove_servers": Fact(counted=lambda n: ngettext("Install {count} server fewer", "Install {count} servers fewer", n), by="count"),
+    "remove_servers": Fact(
+        counted=lambda n: ngettext("Install {count} server fewer", "Install {count} servers fewer", n), by="count"
+    ),
     "fewer_gpus": Fact(N_("Buy {count} GPUs a server")),
     "buy_used": Fact(N_("Buy {gpu} second-hand")),
     "use_linux": Fact(N_("Run it under Linux")),
@@ -321,6 +325,14 @@ PARTS: dict[str, str] = {
     "optimizer": N_("optimizer state"),
     "runtime": N_("runtime reserve"),
     "capacity": N_("capacity"),
+    "cooling": N_("cooling limit"),
+    "feed": N_("feed limit"),
+    "ups": N_("UPS limit"),
+    "servers": N_("servers"),
+    "running": N_("running cost"),
+    "resale": N_("resale"),
+    "server": N_("rest of the servers"),
+    "gpu": N_("GPUs"),
     "usable": N_("usable"),
 }
 

@@ -1,6 +1,6 @@
 """What each scenario has cost by each month of the term, against renting and against the budget."""
 
-import itertools
+from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, Qt
@@ -273,7 +273,7 @@ def interpolated(xs: tuple[float, ...], ys: tuple[float, ...], x: float) -> floa
     """The value of a line of points at `x`, the end values beyond the ends."""
     if x <= xs[0]:
         return ys[0]
-    for (x0, x1), (y0, y1) in zip(itertools.pairwise(xs), itertools.pairwise(ys), strict=False):
+    for (x0, x1), (y0, y1) in zip(pairwise(xs), pairwise(ys), strict=False):
         if x <= x1:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return ys[-1]

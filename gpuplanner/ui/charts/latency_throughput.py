@@ -1,8 +1,8 @@
 """First-token time of each scenario as its load grows to saturation, with the target and the demand drawn in."""
 
-import itertools
 import math
 from bisect import bisect_left
+from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -31,6 +31,8 @@ from gpuplanner.ui.charts.base import (
 _TARGETS_SHOWN = 4.0
 _IDLE_TIMES_SHOWN = 40.0
 _AIR_BELOW = 0.7
+# Heights under the top at which a curve's letter may stand. [px]
+_LEVELS = (9.0, 23.0, 37.0)
 
 
 class Latencies(NamedTuple):
@@ -138,19 +140,24 @@ class LatencyChart(Chart):
             line = place.polygon(points)
             painter.setPen(QPen(faded(theme.series_colour(letter), self.strength(letter)), 2))
             painter.drawPolyline(line)
-            ends.append((self._end(line.toList(), area), letter))
+            ends.append((line.toList(), letter))
         self._paint_dots(painter, place, pairs)
         self._paint_words(painter, place, ends)
         painter.setClipping(False)
 
-    def _end(self, line: list[QPointF], area: QRectF) -> QPointF:
-        """Where a curve leaves the plot at its top, or ends: the place of its letter."""
-        top = area.top() + 10
-        for before, after in itertools.pairwise(line):
-            if after.y() <= top < before.y():
-                share = (before.y() - top) / (before.y() - after.y())
-                return QPointF(before.x() + share * (after.x() - before.x()), top)
-        return QPointF(line[-1].x(), max(line[-1].y(), top))
+    def _letters(self, lines: list[tuple[list[QPointF], str]], area: QRectF) -> list[tuple[QPointF, str]]:
+        """A place on each curve for its letter: near the top, further down where another letter stands."""
+        placed: list[tuple[QPointF, str]] = []
+        for line, letter in sorted(lines, key=lambda item: item[0][-1].x()):
+            for level in _LEVELS:
+                at = end_of(line, area.top() + level)
+                near = [each for each, _text in placed if abs(each.y() - at.y()) < 13 and abs(each.x() - at.x()) < 18]
+                if not near:
+                    placed.append((at, letter))
+                    break
+            else:
+                placed.append((end_of(line, area.top() + _LEVELS[0]), letter))
+        return joined(placed, 18, 12)
 
     def _paint_dots(self, painter: QPainter, place: Place, pairs: list[tuple[Named, Curve]]) -> None:
         demand = self.data.demand_tokens_s
@@ -164,7 +171,7 @@ class LatencyChart(Chart):
                 painter.drawEllipse(place.point(demand, math.log10(seconds)), 4.0, 4.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _paint_words(self, painter: QPainter, place: Place, ends: list[tuple[QPointF, str]]) -> None:
+    def _paint_words(self, painter: QPainter, place: Place, lines: list[tuple[list[QPointF], str]]) -> None:
         data: Latencies = self.data
         theme, area = self.theme, place.area
         if data.target_s is not None:
@@ -178,7 +185,7 @@ class LatencyChart(Chart):
             if at.x() + theme.metrics(11, 500).horizontalAdvance(text) > area.right():
                 at, align = at - QPointF(10, 0), Right
             self.paint_text(painter, at, text, theme.text2, weight=500, align=align)
-        for at, letters in joined(ends, 26, 14):
+        for at, letters in self._letters(lines, area):
             colour = theme.series_text(letters[0])
             width = theme.metrics(12, 600).horizontalAdvance(letters)
             left = at.x() + 5 if at.x() + 5 + width < area.right() else at.x() - 6 - width
@@ -262,3 +269,12 @@ class LatencyChart(Chart):
                 for point in zip(*curve, strict=True):
                     rows.append([entry.letter, entry.name, *(format.number(value) for value in point)])
         return rows
+
+
+def end_of(line: list[QPointF], top: float) -> QPointF:
+    """Where a curve rises through a height, or ends below it."""
+    for before, after in pairwise(line):
+        if after.y() <= top < before.y():
+            share = (before.y() - top) / (before.y() - after.y())
+            return QPointF(before.x() + share * (after.x() - before.x()), top)
+    return QPointF(line[-1].x(), max(line[-1].y(), top))

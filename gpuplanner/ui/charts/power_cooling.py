@@ -82,7 +82,7 @@ class PowerChart(Chart):
         shown = [limit.limit_w for limit in data.limits if limit.limit_w <= 4 * top_draw]
         top = self.keep_top(max([top_draw * 1.15, *shown, KILO]) / KILO)
         self.value_axis(self.bottom, ((tick, tick_text(tick)) for tick in nice_ticks(0, top, 6)))
-        self.set_range((0, top), (-0.6, len(data.draws) - 0.05))
+        self.set_range((0, top), (-0.6, len(data.draws) + 0.2))
 
     def paint_data(self, painter: QPainter, place: Place) -> None:
         data: Draws | None = self.data
@@ -114,7 +114,7 @@ class PowerChart(Chart):
 
     def _paint_limits(self, painter: QPainter, place: Place, data: Draws) -> None:
         theme, area = self.theme, place.area
-        y = place.y(len(data.draws) - 0.33)
+        y = place.y(len(data.draws) - 0.22)
         taken = area.left()
         for limit in data.limits:
             x = round(place.x(limit.limit_w / KILO))

@@ -53,9 +53,11 @@ class SpeedChart(Chart):
         self.name_axis(data.entries)
         ends = [each.ratio.high or each.ratio.value or 0.0 for each in data.bars]
         # Room for the value that stands at the end of the longest bar.
-        top = self.keep_top(max([*ends, data.needed or 0.0, 1.0]) * 1.18)
-        self.value_axis(self.bottom, ((tick, f"{format.exact(tick)}×") for tick in nice_ticks(0, top, 5)))
-        self.set_range((0, top), (-0.6, len(data.bars) - 0.1))
+        words = self.theme.metrics(11, 600).horizontalAdvance("0.00×") + 14
+        air = 1 / max(0.5, 1 - words / max(self.view.width(), 1.0))
+        top = self.keep_top(max([*ends, data.needed or 0.0, 1.0])) * air
+        self.value_axis(self.bottom, ((tick, f"{format.exact(tick)}×") for tick in nice_ticks(0, top / air, 5)))
+        self.set_range((0, top), (-0.6, len(data.bars) + 0.2))
 
     def paint_data(self, painter: QPainter, place: Place) -> None:
         data: Speeds | None = self.data
@@ -86,7 +88,7 @@ class SpeedChart(Chart):
             x, area = round(place.x(data.needed)), place.area
             self.paint_limit(painter, (QPointF(x, area.top()), QPointF(x, area.bottom())), theme.fail)
             text = _("needed {ratio}").format(ratio=format.ratio(data.needed))
-            at = QPointF(x + 5, place.y(len(data.bars) - 0.36))
+            at = QPointF(x + 5, place.y(len(data.bars) - 0.22))
             if at.x() + theme.metrics(11, 500).horizontalAdvance(text) > area.right():
                 self.paint_text(painter, at - QPointF(10, 0), text, theme.fail, weight=500, align=Right)
             else:
