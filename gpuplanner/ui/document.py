@@ -164,7 +164,7 @@ class PlanDocument(QObject):
         super().__init__(parent)
         self.catalog = catalog
         self._pin = pin
-        self.plan = plan or Plan()
+        self.plan = self._pinned(plan or Plan())
         self.path: FilePath | None = None
         # The headline figures that a file carries, to compare with what is computed here; None where there are none.
         self.seen: Any = None

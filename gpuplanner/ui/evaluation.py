@@ -63,7 +63,7 @@ class Evaluation(QObject):
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._old = QTimer(self, singleShot=True, interval=STALE_AFTER_MS)
-        self._old.timeout.connect(lambda: self._set_stale(True))
+        self._old.timeout.connect(self._grown_old)
         document.plan_changed.connect(self._plan_changed)
         self._plan_changed(document.plan)
 
@@ -101,6 +101,9 @@ class Evaluation(QObject):
         self.plan, self.results, self.seconds = plan, results, seconds
         self._set_stale(False)
         self.results_changed.emit(results)
+
+    def _grown_old(self) -> None:
+        self._set_stale(True)
 
     def _set_stale(self, stale: bool) -> None:
         if stale != self._stale:

@@ -1,0 +1,99 @@
+"""One platform, one language, one font and folders of its own for every test of the window."""
+
+import gc
+import os
+import threading
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ.pop("QT_SCALE_FACTOR", None)
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QThreadPool, QTimer
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from gpuplanner import i18n, paths
+from gpuplanner.catalog.load import load
+from gpuplanner.model.pinning import pin
+from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
+from gpuplanner.ui import theme as theme_module
+from gpuplanner.ui.document import PlanDocument
+from gpuplanner.ui.evaluation import Evaluation
+from gpuplanner.ui.theme import ThemeSource
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fixed_surroundings():
+    """The same numbers, words and letters on every machine."""
+    QLocale.setDefault(QLocale.c())
+    before = theme_module.families
+    theme_module.families = lambda code: ["DejaVu Sans", "Noto Sans CJK SC"]
+    yield
+    theme_module.families = before
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory, monkeypatch):
+    """Nothing is read from or written to the folders of whoever runs the tests."""
+    folder = tmp_path_factory.mktemp("user")
+    monkeypatch.setattr(paths, "user_data", lambda: folder / "data")
+    monkeypatch.setattr(paths, "user_config", lambda: folder / "config")
+    monkeypatch.setattr(paths, "user_catalog", lambda: folder / "data" / "catalog")
+    i18n.set_language("en")
+    yield
+    i18n.set_language("en")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running(qapp):
+    """A thread or a repeating timer that a test leaves behind fails it."""
+    threads = set(threading.enumerate())
+    yield
+    QApplication.closeAllWindows()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    assert QThreadPool.globalInstance().activeThreadCount() == 0
+    assert set(threading.enumerate()) <= threads
+    timers = [each for each in gc.get_objects() if isinstance(each, QTimer) and isValid(each)]
+    assert not [each for each in timers if each.isActive() and not each.isSingleShot()]
+
+
+@pytest.fixture(scope="session")
+def catalog():
+    return load(None)
+
+
+@pytest.fixture
+def plan():
+    """Two scenarios that serve a 70B model."""
+
+    def scenario(letter, gpu):
+        run = Run(workload="serve")
+        return Scenario(letter=letter, groups=(Group(gpu=gpu, gpus_per_server=8, runs=(run,)),))
+
+    return Plan(
+        name="Staff assistant",
+        workloads=(Serve(name="Staff assistant", llm=("Llama-3.3-70B",)),),
+        scenarios=(scenario("A", "H100 SXM 80GB"), scenario("B", "A100 SXM 80GB")),
+    )
+
+
+@pytest.fixture
+def document(qapp, catalog, plan):
+    made = PlanDocument(catalog, plan, pin)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def evaluation(document):
+    made = Evaluation(document)
+    yield made
+    made.finish()
+
+
+@pytest.fixture
+def theme(qapp):
+    source = ThemeSource("light")
+    source.apply()
+    return source
