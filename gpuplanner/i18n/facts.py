@@ -583,7 +583,7 @@ class Scale(NamedTuple):
         if self.kind == "power":
             return f"{format.power_kw(low, unit=False)}–{format.power_kw(high, unit=False)}"
         low, high = low / self.size, high / self.size
-        if self.kind == "tokens_s" and high >= KILO:
+        if self.kind in ("tokens_s", "gpu_hours") and high >= KILO:
             # One decimal under 1 k: a band is narrow on the screen.
             low = round(low / KILO, 1) if low >= KILO / 10 else low / KILO
             return format.band(low, high / KILO) + "k"
@@ -625,6 +625,8 @@ _ENERGIES = ((1e6 * JOULE_PER_KWH, "GWh"), (1e3 * JOULE_PER_KWH, "MWh"), (JOULE_
 _MONEY_STEPS = {"en": ((1e9, "B"), (1e6, "M"), (1e3, "k")), "zh": ((1e8, "亿"), (1e4, "万"))}
 # A row is written in the largest unit in which its smallest figure still has two digits before the third.
 _SMALLEST_SHOWN = 0.1
+# Amounts below this are read at a glance.
+_COMPACT_FROM = 10_000
 
 KINDS = frozenset({*_FIXED, "duration", "energy", "money"})
 
@@ -658,6 +660,6 @@ def _money_scale(smallest: float, largest: float, currency: str) -> Scale:
     code = language()
     mark = "元" if (code, currency) == ("zh", "CNY") else format.currency_mark(currency) if currency else ""
     for size, name in _MONEY_STEPS[code]:
-        if largest >= 10 * size and smallest >= _SMALLEST_SHOWN * size:
+        if largest >= max(_COMPACT_FROM, size) and smallest >= _SMALLEST_SHOWN * size:
             return Scale("money", f"{name}{mark}", size)
     return Scale("money", mark, 1.0)

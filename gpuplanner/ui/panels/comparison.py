@@ -707,9 +707,9 @@ class ComparisonPanel(QWidget):
 
 
 def _short(name: str) -> str:
-    """A column has no room for the count of cards, which the card above shows: "8× H100 SXM" is "H100 SXM"."""
+    """A column has little room: "8× GeForce RTX 4090 24GB" is "RTX 4090 24GB", and the card above has the count."""
     count, times, rest = name.partition("× ")
-    return rest if times and count.isdigit() and "+" not in rest else name
+    return (rest if times and count.isdigit() and "+" not in rest else name).removeprefix("GeForce ")
 
 
 class _Overview(QWidget):

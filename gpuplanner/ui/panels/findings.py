@@ -1,21 +1,27 @@
 """What is wrong, and the cheapest way out of it: one row each, one click applies, one undo takes it back.
 
-Ways out are computed after the frame, one scenario at a time, the selected one first; until then a row has no link.
+Each way out is an evaluation of its own, so they are computed when the plan has rested a moment, on a worker, one
+scenario at a time, the selected one first. Until then a row has no link; ways out of an earlier plan are dropped.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
     QPointF,
     QRectF,
+    QRunnable,
     QSize,
     Qt,
+    QThreadPool,
     QTimer,
+    Signal,
 )
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import (
@@ -45,10 +51,30 @@ Index = QModelIndex | QPersistentModelIndex
 WaysOut = Callable[[Plan, Any, Results, str], Sequence[Any]]
 
 ROW = 24
+# A plan that rests this long is searched for ways out. [ms]
+REST_MS = 150
 _PADDING = 12
 _LEVELS = ("stop", "check", "note")
 # These say their effect themselves.
 _NO_EFFECT = frozenset({"cap_power", "enter_quote", "relax_target"})
+
+
+class _Answer(QObject):
+    """Carries a worker's ways out to the main thread."""
+
+    ready = Signal(int, str, object)
+
+
+class _Search(QRunnable):
+    """Finds the ways out of one scenario."""
+
+    def __init__(self, find: Callable[[], Sequence[Any]], generation: int, letter: str, answer: _Answer) -> None:
+        super().__init__()
+        self._find, self._generation, self._letter, self._answer = find, generation, letter, answer
+
+    def run(self) -> None:
+        ways = tuple(self._find())
+        self._answer.ready.emit(self._generation, self._letter, ways)
 
 
 class Row(NamedTuple):
@@ -71,9 +97,13 @@ def fix_text(way: Any, currency: str) -> str:
     return _("{fix}: {speed}, {amount}").format(fix=fix, speed=speed, amount=format.money(way.purchase.value, currency))
 
 
-def ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """Stops before checks before notes, otherwise as they come."""
-    return sorted(findings, key=lambda finding: _LEVELS.index(finding.level))
+def told_once(results: Results) -> list[Finding]:
+    """Stops before checks before notes, otherwise as they come; what two groups have in common is said once."""
+    found: dict[tuple[str, str, str], Finding] = {}
+    for finding in sorted(results.findings, key=lambda each: _LEVELS.index(each.level)):
+        sentence = facts.sentence(finding.key, finding.numbers, results.currency)
+        found.setdefault((finding.level, finding.scenario, sentence), finding)
+    return list(found.values())
 
 
 def closest_limit(results: Results, letter: str) -> str:
@@ -253,7 +283,12 @@ class FindingsPanel(QWidget):
         self._findings: list[Finding] = []
         self._ways: dict[str, Sequence[Any]] = {}
         self._queue: list[str] = []
-        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._generation = 0
+        self._answer = _Answer(self)
+        self._answer.ready.connect(self._arrived)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._timer = QTimer(self, singleShot=True, interval=REST_MS)
         self._timer.timeout.connect(self._find_next)
 
         self.setProperty("ground", "panel")
@@ -289,14 +324,16 @@ class FindingsPanel(QWidget):
         """Show the findings of other results; their ways out follow after the frame."""
         if self._shown is None or self._shown[1] is not results:
             self._ways = {}
+            self._generation += 1
             letters = list(dict.fromkeys(finding.scenario for finding in results.findings if finding.scenario))
             selected = self._document.selected
             # A stable sort: the selected scenario first, the others as they come.
             self._queue = sorted(letters, key=lambda letter: letter != selected)
+            self._timer.stop()
             if self._queue:
                 self._timer.start()
         self._shown = (plan, results)
-        self._findings = ordered(results.findings)
+        self._findings = told_once(results)
         self._show_rows()
 
     def retranslate(self) -> None:
@@ -335,10 +372,21 @@ class FindingsPanel(QWidget):
             return
         plan, results = self._shown
         letter = self._queue.pop(0)
-        self._ways[letter] = tuple(self._ways_out(plan, self._document.catalog, results, letter))
+        find = partial(self._ways_out, plan, self._document.catalog, results, letter)
+        self._pool.start(_Search(find, self._generation, letter, self._answer))
+
+    def _arrived(self, generation: int, letter: str, ways: Sequence[Any]) -> None:
+        if generation != self._generation:
+            return
+        self._ways[letter] = ways
         self._show_rows()
-        if self._queue:
-            self._timer.start()
+        self._find_next()
+
+    def finish(self) -> None:
+        """Stop searching and wait for the worker; for closing the window."""
+        self._timer.stop()
+        self._queue.clear()
+        self._pool.waitForDone()
 
     # --- acting --------------------------------------------------------------------
 
