@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.reasons import REASONS, WAYS_OUT
 from gpuplanner.catalog.schema import Gate, Gpu, Llm, Runtime
-from gpuplanner.i18n import _
+from gpuplanner.i18n import _, using
 
 Answer = Literal["works", "works with limits", "fails", "not known"]
 Mode = Literal["native", "storage_only"]
@@ -277,6 +277,27 @@ def sentence(verdict: Verdict) -> str:
         "reason": text,
         "way_out": _(WAYS_OUT[verdict.way_out_key]) % verdict.numbers,
     }
+
+
+class SpokenVerdict(str):
+    """A verdict as text that says itself in the language in force where it is written; compared and kept in English.
+
+    Results are remembered across a change of the language, so what stands in them must not be in any.
+    """
+
+    _verdict: Verdict
+
+    def __new__(cls, verdict: Verdict) -> "SpokenVerdict":
+        with using("en"):
+            text = super().__new__(cls, sentence(verdict))
+        text._verdict = verdict
+        return text
+
+    def __str__(self) -> str:
+        return sentence(self._verdict)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
 
 # --- Versions and dates ---

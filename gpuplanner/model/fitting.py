@@ -240,7 +240,7 @@ def run_training(
             Check(
                 "fail",
                 "runtime_fails",
-                {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+                {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.SpokenVerdict(verdict)},
             )
         )
     if compute not in hard.gpu.peak_flops:
@@ -355,7 +355,7 @@ def run_training(
         state = Check(
             "warn",
             "runtime_limits",
-            {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+            {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.SpokenVerdict(verdict)},
         )
     elif verdict.answer == "not known":
         state = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})

@@ -381,7 +381,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         numbers: dict[str, float | str] = {
             "runtime": runtime.name,
             "gpu": hard.gpu.name,
-            "reason": compatibility.sentence(verdict),
+            "reason": compatibility.SpokenVerdict(verdict),
         }
         return empty._replace(refusal=Check("fail", "runtime_fails", numbers))
     candidates, refused = _candidates(run, workload, llm, hard, runtime, group, catalog)
@@ -469,7 +469,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     limits = Check(
         "warn",
         "runtime_limits",
-        {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.sentence(verdict)},
+        {"runtime": runtime.name, "gpu": hard.gpu.name, "reason": compatibility.SpokenVerdict(verdict)},
     )
     unknown = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})
     state = {"works with limits": limits, "not known": unknown}.get(verdict.answer, Check("ok"))
