@@ -43,8 +43,9 @@ WeightFormat = Literal[
 ComputeFormat = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
 KvFormat = Literal["bf16", "fp16", "fp8", "int8", "int4", "q8_0", "q4_0"]
 # So many records of one kind fit into a plan, and so many names into one field: far more than any plan needs.
-MANY = Field(max_length=5000)
-SEVERAL = Field(max_length=200)
+# The first bad record ends the check: a hostile file may hold a hundred thousand.
+MANY = Field(max_length=5000, fail_fast=True)
+SEVERAL = Field(max_length=200, fail_fast=True)
 LowestFormat = Literal["32-bit", "16-bit", "8-bit", "4-bit", "any"]
 Condition = Literal["new", "used", "owned", "rented"]
 
@@ -279,7 +280,7 @@ class Scenario(Record):
     notes: Text = ""
     groups: Annotated[tuple[Group, ...], Field(max_length=50)] = ()
     network: Network = Network()
-    placement: Annotated[tuple[Placed, ...], Field(max_length=100_000)] | Auto = "auto"
+    placement: Annotated[tuple[Placed, ...], Field(max_length=20_000)] | Auto = "auto"
 
 
 # --- where it stands, what it costs, what is wished ---------------------------

@@ -284,7 +284,7 @@ def _carried(listed: Any) -> tuple[Unknown, ...]:
 def _first(error: ValidationError, content: Any) -> tuple[strict_json.Path, str]:
     """Where the first thing wrong stands in the content, and what it is, in words."""
     # A value that fits no member of a union is reported once for each; what is not a list of words says most.
-    details = error.errors(include_url=False)[:20]
+    details = error.errors(include_url=False, include_input=False)[:20]
     at = _path_in(content, details[0]["loc"])
     same = [detail for detail in details if _path_in(content, detail["loc"]) == at]
     detail = next((d for d in same if d["type"] != "literal_error"), same[0])
@@ -302,6 +302,7 @@ def _words(detail: Any) -> str:
         "unknown_workload": _("Scenario {letter} runs “{workload}”, which is not a workload of the plan."),
         "union_tag_invalid": _("One of these words is expected: {expected_tags}"),
         "union_tag_not_found": _("The key “kind” is missing."),
+        "too_long": _("More than {max_length} entries are not read here."),
     }
     if detail["type"] in rules:
         return rules[detail["type"]].format(**detail.get("ctx", {}))

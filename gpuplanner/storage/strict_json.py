@@ -16,6 +16,8 @@ Path = tuple[str | int, ...]
 
 MAX_DEPTH = 64
 MAX_VALUES = 400_000
+# In one list or object.
+MAX_ITEMS = 20_000
 # The largest figure of any record is 1e30; longer numbers are damage or malice, and slow to convert.
 MAX_DIGITS = 60
 
@@ -84,23 +86,31 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def _check_size(text: str) -> None:
-    depth = values = 0
+    # The commas seen in each list or object that is still open.
+    commas: list[int] = []
+    values = 0
     for match in _STRUCTURE.finditer(text):
         mark = match[0]
         if mark in "[{":
-            depth += 1
+            commas.append(0)
             values += 1
         elif mark in "]}":
-            depth -= 1
+            if commas:
+                commas.pop()
         elif mark == ",":
             values += 1
-        if depth > MAX_DEPTH:
-            raise NotStrictJson(
-                _("Values are nested more than {limit} deep.").format(limit=MAX_DEPTH),
-                text.count("\n", 0, match.start()) + 1,
-            )
+            if commas:
+                commas[-1] += 1
+        if len(commas) > MAX_DEPTH:
+            _refuse(text, match.start(), _("Values are nested more than {limit} deep.").format(limit=MAX_DEPTH))
         if values > MAX_VALUES:
             raise NotStrictJson(_("There are more than {limit} values.").format(limit=MAX_VALUES))
+        if commas and commas[-1] >= MAX_ITEMS:
+            _refuse(text, match.start(), _("A list has more than {limit} entries.").format(limit=MAX_ITEMS))
+
+
+def _refuse(text: str, offset: int, reason: str) -> NoReturn:
+    raise NotStrictJson(reason, text.count("\n", 0, offset) + 1)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

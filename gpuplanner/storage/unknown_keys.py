@@ -4,8 +4,8 @@ A plan travels by e-mail between releases. A release that does not know a key mu
 lose the key either.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
@@ -103,53 +103,78 @@ def _clean_record(record: type[BaseModel], data: Any, at: Path, owner: str, foun
     if not isinstance(data, dict):
         return data
     owner = identity(data) or owner
-    kinds = _kinds(record)
+    cleaners = _cleaners(record)
     cleaned: dict[str, Any] = {}
     for key, value in data.items():
-        if key in kinds:
-            cleaned[key] = _clean(kinds[key], value, (*at, key), owner, found)
-        else:
+        if key not in cleaners:
             found.append(Unknown((*at, key), owner, value))
+        elif (clean := cleaners[key]) is None:
+            cleaned[key] = value
+        else:
+            cleaned[key] = clean(value, (*at, key), owner, found)
     return cleaned
 
 
-def _clean(kind: Any, value: Any, at: Path, owner: str, found: list[Unknown]) -> Any:
-    """`value` cleaned as far as its annotation leads to records."""
+# Cleans a value at a path, below an owner, and adds what it finds.
+_Cleaner = Callable[[Any, Path, str, list[Unknown]], Any]
+
+
+@cache
+def _cleaners(record: type[BaseModel]) -> dict[str, _Cleaner | None]:
+    """What each field of a record is cleaned with; None where no record can be inside."""
+    return {name: _cleaner(field.annotation) for name, field in record.model_fields.items()}
+
+
+def _cleaner(kind: Any) -> _Cleaner | None:
     kind = _bare(kind)
     origin = get_origin(kind)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return _clean_record(kind, value, at, owner, found)
-    if origin is tuple and isinstance(value, list):
-        item = get_args(kind)[0]
-        return [_clean(item, one, (*at, place), owner, found) for place, one in enumerate(value)]
-    if origin is dict and isinstance(value, dict):
-        item = get_args(kind)[1]
-        return {key: _clean(item, one, (*at, key), owner, found) for key, one in value.items()}
+        return partial(_clean_record, kind)
+    if origin is tuple:
+        inner = _cleaner(get_args(kind)[0])
+        return None if inner is None else partial(_clean_list, inner)
+    if origin is dict:
+        inner = _cleaner(get_args(kind)[1])
+        return None if inner is None else partial(_clean_dict, inner)
     if origin in (Union, UnionType):
-        chosen = _chosen(get_args(kind), value)
-        return value if chosen is None else _clean(chosen, value, at, owner, found)
-    return value
+        kinds = tuple(map(_bare, get_args(kind)))
+        cleaners = tuple(map(_cleaner, kinds))
+        return partial(_clean_union, kinds, cleaners) if any(cleaners) else None
+    return None
 
 
-def _chosen(kinds: tuple[Any, ...], value: Any) -> Any:
-    """The member of a union that a value is meant to be:
+def _clean_list(inner: _Cleaner, value: Any, at: Path, owner: str, found: list[Unknown]) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [inner(one, (*at, place), owner, found) for place, one in enumerate(value)]
 
-    the record of its ``kind``, else the one that takes a value of this shape.
-    """
-    for kind in map(_bare, kinds):
+
+def _clean_dict(inner: _Cleaner, value: Any, at: Path, owner: str, found: list[Unknown]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: inner(one, (*at, key), owner, found) for key, one in value.items()}
+
+
+def _clean_union(
+    kinds: tuple[Any, ...],
+    cleaners: tuple[_Cleaner | None, ...],
+    value: Any,
+    at: Path,
+    owner: str,
+    found: list[Unknown],
+) -> Any:
+    """Cleaned as the member that the value is meant to be: the record of its ``kind``, else the one of its shape."""
+    for kind, clean in zip(kinds, cleaners, strict=True):
+        if clean is None:
+            continue
         if isinstance(value, list) and get_origin(kind) is tuple:
-            return kind
+            return clean(value, at, owner, found)
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, BaseModel):
             tag = kind.model_fields.get("kind")
             if tag is None or "kind" not in value or value["kind"] in get_args(tag.annotation):
-                return kind
-    return None
+                return clean(value, at, owner, found)
+    return value
 
 
 def _bare(kind: Any) -> Any:
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
-
-
-@cache
-def _kinds(record: type[BaseModel]) -> dict[str, Any]:
-    return {name: field.annotation for name, field in record.model_fields.items()}

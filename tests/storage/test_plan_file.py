@@ -138,7 +138,13 @@ def test_deep_nesting_is_refused():
 
 
 def test_too_many_values_are_refused():
-    assert "more than 400000 values" in refusal("[" + "0," * 500_000 + "0]").reason
+    assert "more than 20000 entries" in refusal("[" + "0," * 500_000 + "0]").reason
+    assert "more than 400000 values" in refusal("[" + ("[" + "0," * 9_000 + "0],") * 50 + "0]").reason
+
+
+def test_a_hundred_thousand_bad_records_are_refused_at_the_first():
+    text = changed('"cpus": [],', '"cpus": [' + ",".join(['{"id": "x"}'] * 15_000) + "],")
+    assert refusal(text).reason == "entries.cpus[0].name: This figure is required."
 
 
 def test_a_text_full_of_quotes_is_refused_at_once():
