@@ -2,8 +2,7 @@
 
 A key is the field's name in `model.results`, completed by a unit where the name has none. A figure is
 ``{"value", "low", "high", "basis"}``, with ``"parts"`` where it has parts and ``"note"`` where a reason is named.
-                    Amounts are in the
-currency that the key ``currency`` beside them names.
+Amounts are in the currency that the key ``currency`` of the results names.
 """
 
 import math
