@@ -38,7 +38,7 @@ FINDINGS: dict[str, Fact] = {
     "exceeds_memory": Fact(
         N_("Needs {need_bytes} a GPU; {gpu} has {usable_bytes} usable"), N_("Does not fit in memory")
     ),
-    "tight_memory": Fact(N_("Memory is {share} full: longer prompts may not fit")),
+    "tight_memory": Fact(N_("Memory is {share} full: longer prompts may not fit"), N_("Memory is {share} full")),
     "misses_first_token": Fact(
         N_("First token {value_s} misses {target_s}; {binds} binds"),
         N_("First token {value_s} misses {target_s}"),
@@ -49,17 +49,27 @@ FINDINGS: dict[str, Fact] = {
         N_("Demand of {demand_tokens_s} exceeds the {capacity_tokens_s} it can serve"),
         N_("Demand exceeds what it can serve"),
     ),
-    "low_end_misses_demand": Fact(N_("Low end of the band ({low_tokens_s}) is under demand, {demand_tokens_s}")),
-    "low_end_misses_first_token": Fact(N_("First token may reach {high_s}; the target is {target_s}")),
-    "low_end_misses_per_token": Fact(N_("Time per token may reach {high_s}; the target is {target_s}")),
+    "low_end_misses_demand": Fact(
+        N_("Low end of the band ({low_tokens_s}) is under demand, {demand_tokens_s}"),
+        N_("Low end of the band is under demand"),
+    ),
+    "low_end_misses_first_token": Fact(
+        N_("First token may reach {high_s}; the target is {target_s}"), N_("First token may reach {high_s}")
+    ),
+    "low_end_misses_per_token": Fact(
+        N_("Time per token may reach {high_s}; the target is {target_s}"), N_("Time per token may reach {high_s}")
+    ),
     "kv_cache_full": Fact(N_("KV cache holds {max_batch} requests; {batch} are in flight")),
     "misses_deadline": Fact(N_("Takes {value_s}; the deadline leaves {target_s}"), N_("Ends after the deadline")),
     "low_end_misses_deadline": Fact(
         N_("May take {high_s}; the deadline leaves {target_s}"),
-        N_("Takes {value_s}, but the band goes past the {target_s} left"),
+        N_("May take {high_s}"),
+        N_("May end after the deadline"),
     ),
     "exceeds_power": Fact(N_("Draws {value_w}; the feed gives {limit_w}"), N_("Draws more than the feed gives")),
-    "nameplate_exceeds_power": Fact(N_("Nameplate {value_w} exceeds the feed of {limit_w}")),
+    "nameplate_exceeds_power": Fact(
+        N_("Nameplate {value_w} exceeds the feed of {limit_w}"), N_("Nameplate exceeds the feed")
+    ),
     "tight_power": Fact(
         N_("Draws {value_w}, close to the {limit_w} of the feed"), N_("Close to the limit of the feed")
     ),
@@ -68,12 +78,18 @@ FINDINGS: dict[str, Fact] = {
     "nameplate_exceeds_ups": Fact(N_("Nameplate {value_w} exceeds the UPS of {limit_w}")),
     "tight_cooling": Fact(N_("Heat of {heat_w} is close to cooling of {limit_w}"), N_("Close to the limit of cooling")),
     "exceeds_cooling": Fact(N_("Heat of {heat_w} exceeds cooling of {limit_w}"), N_("Heat exceeds the cooling")),
-    "nameplate_exceeds_cooling": Fact(N_("Nameplate {heat_w} exceeds cooling of {limit_w}")),
-    "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed")),
+    "nameplate_exceeds_cooling": Fact(
+        N_("Nameplate {heat_w} exceeds cooling of {limit_w}"), N_("Nameplate exceeds the cooling")
+    ),
+    "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed"), N_("Too warm: cards slow down")),
     "exceeds_rack": Fact(N_("One rack needs {value_w}; its limit is {limit_w}"), N_("One rack exceeds its limit")),
-    "inlet_too_warm": Fact(N_("Supply air of {supply_c} is warmer than the {limit_c} allowed")),
+    "inlet_too_warm": Fact(
+        N_("Supply air of {supply_c} is warmer than the {limit_c} allowed"), N_("Supply air is too warm")
+    ),
     "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget"), N_("Over the budget")),
-    "budget_band_exceeds": Fact(N_("Price band reaches {high}; the budget is {budget}")),
+    "budget_band_exceeds": Fact(
+        N_("Price band reaches {high}; the budget is {budget}"), N_("Price band reaches {high}")
+    ),
     "price_assumed": Fact(N_("No price on record for {entry}; a class value is assumed")),
     "price_old": Fact(
         counted=lambda n: ngettext(
@@ -346,6 +362,16 @@ def sentence(key: str, numbers: Numbers, money: str = "") -> str:
     return _spoken(FACTS[key], numbers, money)
 
 
+def variants(key: str, numbers: Numbers, money: str = "") -> tuple[str, ...]:
+    """The sentence and its shorter forms, the fullest first, for places with little room."""
+    fact = FACTS[key]
+    made = [sentence(key, numbers, money)]
+    for message in (fact.bare, fact.short):
+        if message and all(_present(numbers, name) for name in placeholders(message)):
+            made.append(_filled(_(message), numbers, money))
+    return tuple(dict.fromkeys(made))
+
+
 def metric(key: str, numbers: Numbers | None = None) -> str:
     """The name of a row of the comparison: "First token, p95". Raises `KeyError` for an unknown key."""
     return _spoken(METRICS[key], numbers or {}, "")
@@ -400,6 +426,10 @@ def _spoken(fact: Fact, numbers: Numbers, money: str) -> str:
         variants = [message for message in (fact.message, fact.bare, fact.short) if message]
         complete = (each for each in variants if all(_present(numbers, name) for name in placeholders(each)))
         message = _(next(complete, variants[-1]))
+    return _filled(message, numbers, money)
+
+
+def _filled(message: str, numbers: Numbers, money: str) -> str:
     return message.format(**{name: _written(name, numbers, money) for name in placeholders(message)})
 
 

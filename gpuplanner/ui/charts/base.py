@@ -5,6 +5,7 @@ the theme or the language have changed; a chart that is not visible waits until 
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -59,6 +60,17 @@ def named(plan: Plan, results: Results) -> tuple[Named, ...]:
     """The scenarios of the results in the order of the plan, with their names."""
     names = {scenario.letter: scenario_name(scenario) for scenario in plan.scenarios}
     return tuple(Named(entry.letter, names.get(entry.letter) or entry.name) for entry in results.scenarios)
+
+
+def short_name(name: str) -> str:
+    """A name for places with little room: "8× GeForce RTX 4090 24GB" is "RTX 4090 24GB"."""
+    count, times, rest = name.partition("× ")
+    return (rest if times and count.isdigit() and "+" not in rest else name).removeprefix("GeForce ")
+
+
+def shorter_name(name: str) -> str:
+    """The same without the memory size: "RTX 4090"."""
+    return re.sub(r" \d+ ?GB$", "", short_name(name))
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -193,7 +205,7 @@ class Axis(pg.AxisItem):
                 continue
             if upright:
                 at = plot.bottom() - plot.height() * share
-                text = metrics.elidedText(tick.text, Qt.TextElideMode.ElideRight, int(own.width()) - 4)
+                text = metrics.elidedText(tick.text, Qt.TextElideMode.ElideRight, int(own.width()) - 9)
                 painter.setPen(theme.text2)
                 box = QRectF(own.left(), at - 9, own.width() - 8, 18)
                 painter.drawText(box, Right | Qt.AlignmentFlag.AlignVCenter, text)
@@ -490,10 +502,20 @@ class Chart(QWidget):
     def name_axis(self, entries: Sequence[Named]) -> None:
         """Names of scenarios down the left side, the first on top."""
         self.view.invertY(True)
-        ticks = [Tick(float(row), f"{entry.letter}  {entry.name}") for row, entry in enumerate(entries)]
         metrics = self.theme.metrics(11, 400)
-        widest = max((metrics.horizontalAdvance(tick.text) for tick in ticks), default=0) + 14
-        self.left.setWidth(min(widest, max(60, int(self.width() * _NAMES_SHARE))))
+        limit = max(60, int(self.width() * _NAMES_SHARE))
+
+        def widths(names: Iterable[str]) -> int:
+            return max((metrics.horizontalAdvance(name) for name in names), default=0) + 14
+
+        names = [f"{entry.letter}  {entry.name}" for entry in entries]
+        if widths(names) > limit:
+            # The letter says which one it is; the count of cards is on its card.
+            names = [f"{entry.letter}  {short_name(entry.name)}" for entry in entries]
+        if widths(names) > limit:
+            names = [f"{entry.letter}  {shorter_name(entry.name)}" for entry in entries]
+        ticks = [Tick(float(row), name) for row, name in enumerate(names)]
+        self.left.setWidth(min(widths(names), limit))
         self.left.ticks, self.left.lines = tuple(ticks), False
 
     def value_axis(self, axis: Axis, ticks: Iterable[tuple[float, str]]) -> None:

@@ -93,7 +93,8 @@ class Card(NamedTuple):
     ratio: str
     amount: str
     marks: tuple[Mark, ...]
-    summary: str
+    # The most important fact, and shorter forms of its sentence.
+    summary: tuple[str, ...]
     summary_status: Status
     spoken: str
 
@@ -169,7 +170,8 @@ def _card(scenario: Scenario, entry: ScenarioResult, results: Results, best: Seq
         letter=entry.letter, name=", ".join(part for part in (name, subtitle) if part), ratio=ratio, amount=amount
     )
     spoken = " ".join([spoken, *(f"{mark.word}: {facts.status(mark.status)}." for mark in marks)])
-    summary = _said(entry.summary, results.currency)
+    check = entry.summary
+    summary = facts.variants(check.key, check.numbers, results.currency) if check.key else (facts.status(check.status),)
     return Card(entry.letter, name, subtitle, pill, ratio, amount, marks, summary, entry.summary.status, spoken)
 
 
@@ -231,7 +233,7 @@ class _CardModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return card.spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join([card.title, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary])
+            return "\n".join([card.title, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary[0]])
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -286,20 +288,25 @@ class _CardDelegate(QStyledItemDelegate):
         painter.setPen(QPen(theme.line, 1))
         y = inner.bottom() - 24
         painter.drawLine(QPointF(inner.left(), y), QPointF(inner.right(), y))
-        size = 12 if theme.metrics(12, 600).horizontalAdvance(card.summary) <= inner.width() else 11
+        size, words = 12, ""
+        for size, words in ((size, words) for words in card.summary for size in (12, 11)):
+            if theme.metrics(size, 600).horizontalAdvance(words) <= inner.width():
+                break
         painter.setFont(theme.font(size, 600))
         painter.setPen(theme.status_colour(card.summary_status) if card.summary_status != "unknown" else theme.text2)
-        text = theme.metrics(size, 600).elidedText(card.summary, Qt.TextElideMode.ElideRight, int(inner.width()))
+        text = theme.metrics(size, 600).elidedText(words, Qt.TextElideMode.ElideRight, int(inner.width()))
         painter.drawText(QRectF(inner.left(), y + 4, inner.width(), 20), Qt.AlignmentFlag.AlignVCenter, text)
         painter.restore()
 
     def _paint_title(self, painter: QPainter, inner: QRectF, card: Card, theme: Theme) -> None:
         top = inner.top()
         icons.paint_letter(painter, card.letter, QRectF(inner.left(), top, _BADGE, _BADGE), theme)
-        right = inner.right()
+        left, right, lower = inner.left() + _BADGE + 7, inner.right(), inner.right()
         if card.pill:
             width = theme.metrics(10, 500).horizontalAdvance(card.pill) + 12
-            pill = QRectF(right - width, top + 1, width, 16)
+            # Beside the title where that leaves it room, else on the line below.
+            beside = left + theme.metrics(13, 600).horizontalAdvance(card.title) + 4 <= right - width
+            pill = QRectF(right - width, top + (1 if beside else 21), width, 16)
             best = card.pill == _("best fit")
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.ok_ground if best else theme.hover)
@@ -307,16 +314,17 @@ class _CardDelegate(QStyledItemDelegate):
             painter.setPen(theme.ok if best else theme.text2)
             painter.setFont(theme.font(10, 500))
             painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, card.pill)
-            right = pill.left() - 4
-        left = inner.left() + _BADGE + 7
+            right = pill.left() - 4 if beside else right
+            lower = lower if beside else pill.left() - 4
         painter.setFont(theme.font(13, 600))
         painter.setPen(theme.text)
         title = theme.metrics(13, 600).elidedText(card.title, Qt.TextElideMode.ElideRight, int(right - left))
         painter.drawText(QRectF(left, top, right - left, _BADGE), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(theme.font(11, 400))
         painter.setPen(theme.text2)
-        subtitle = theme.metrics(11, 400).elidedText(card.subtitle, Qt.TextElideMode.ElideRight, int(inner.width()))
-        painter.drawText(QRectF(inner.left(), top + 21, inner.width(), 16), Qt.AlignmentFlag.AlignVCenter, subtitle)
+        room = int(lower - inner.left())
+        subtitle = theme.metrics(11, 400).elidedText(card.subtitle, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(inner.left(), top + 21, room, 16), Qt.AlignmentFlag.AlignVCenter, subtitle)
 
     def _paint_figures(self, painter: QPainter, inner: QRectF, card: Card, theme: Theme) -> None:
         ratio, amount = figure_boxes(inner, card, theme)

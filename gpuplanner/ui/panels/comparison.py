@@ -45,7 +45,7 @@ from gpuplanner.model import comparison
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Figure, Results, Status
 from gpuplanner.ui import icons
-from gpuplanner.ui.charts.base import Chart
+from gpuplanner.ui.charts.base import Chart, short_name, shorter_name
 from gpuplanner.ui.charts.cost_over_time import CostChart
 from gpuplanner.ui.charts.latency_throughput import LatencyChart
 from gpuplanner.ui.charts.memory import MemoryChart
@@ -61,12 +61,13 @@ ROW = 22
 SECTION_ROW = 26
 HEADER_ROW = 30
 LABEL_WIDTH = 146
+MOST_LABEL = 240
 LEAST_COLUMN = 70
 MOST_COLUMN = 150
 ICON = 11
 FADED = 0.45
 # Where the value ends and the band ends, from the right edge of a column; the band is left out where it has no room.
-LEAST_BAND = 36
+LEAST_BAND = 34
 _BAND_GAP = 5
 _EDGE = 4
 _ICON_GAP = 3
@@ -271,7 +272,8 @@ class _Header(QHeaderView):
         painter.setOpacity(table.strength(column.letter))
         metrics = theme.metrics(11, 600)
         room = int(box.width()) - _EDGE - 24
-        text = metrics.elidedText(column.name, Qt.TextElideMode.ElideRight, room)
+        fits = metrics.horizontalAdvance(column.name) <= room
+        text = metrics.elidedText(column.name if fits else shorter_name(column.name), Qt.TextElideMode.ElideRight, room)
         width = metrics.horizontalAdvance(text)
         left = box.right() - _EDGE - width
         icons.paint_letter(painter, column.letter, QRectF(left - 21, box.center().y() - 8, 16, 16), theme)
@@ -311,7 +313,7 @@ class _Cells(QStyledItemDelegate):
             self._paint_label(painter, box, line, theme)
             return
         painter.setOpacity(table.strength(letter))
-        self._paint_cell(painter, box, line.cells[index.column() - 1], theme)
+        self._paint_cell(painter, box, line.cells[index.column() - 1], table.band_width(index.column()), theme)
         painter.setOpacity(1.0)
         if option.state & QStyle.StateFlag.State_HasFocus and table.hasFocus():  # type: ignore[attr-defined]
             painter.setPen(QPen(theme.accent, 2))
@@ -333,18 +335,17 @@ class _Cells(QStyledItemDelegate):
             painter.setPen(theme.text3)
             painter.drawText(box.adjusted(left, 1, 0, 1), flags, unit)
 
-    def _paint_cell(self, painter: QPainter, box: QRectF, cell: Shown, theme: Theme) -> None:
+    def _paint_cell(self, painter: QPainter, box: QRectF, cell: Shown, band: int, theme: Theme) -> None:
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        table = self._table
         end = box.right() - _EDGE
-        if table.shows_bands:
-            if cell.beside and theme.metrics(10, 400).horizontalAdvance(cell.beside) <= table.band_width + 1:
+        if band:
+            if cell.beside and theme.metrics(10, 400).horizontalAdvance(cell.beside) <= band + 1:
                 painter.setFont(theme.font(10, 400))
                 painter.setPen(theme.text3)
                 painter.drawText(
                     QRectF(box.left(), box.top() + 1, box.width() - _EDGE, box.height()), right, cell.beside
                 )
-            end -= table.band_width + _BAND_GAP
+            end -= band + _BAND_GAP
         weight = 600 if cell.best else 400
         colour = theme.text if cell.status in ("ok", "unknown") else theme.status_colour(cell.status)
         metrics = theme.metrics(12, weight)
@@ -374,7 +375,8 @@ class ComparisonTable(QTableView):
         self.theme = theme.theme
         self.selected = ""
         self.emphasis = ""
-        self.band_width = 0
+        # The width of the band's sub-column, by column.
+        self.band_widths: list[int] = []
         self.shows_bands = True
         self._hovered = ""
         self.lines_model = ComparisonModel(self)
@@ -427,6 +429,10 @@ class ComparisonTable(QTableView):
         self.theme = theme
         self._repaint_all()
 
+    def band_width(self, column: int) -> int:
+        """The width that bands have in a column, 0 where none are shown."""
+        return self.band_widths[column - 1] if column <= len(self.band_widths) else 0
+
     def tsv(self) -> str:
         """The table, tab-separated: each scenario's value and what stands beside it."""
         head = [
@@ -450,27 +456,40 @@ class ComparisonTable(QTableView):
         columns = self.lines_model.columns
         if not columns:
             return
-        small, plain = self.theme.metrics(10, 400), self.theme.metrics(12, 600)
-        cells = [cell for line in self.lines_model.lines for cell in line.cells]
-        bands = max((small.horizontalAdvance(cell.beside) for cell in cells), default=0)
-        values = max(
-            (
-                plain.horizontalAdvance(cell.value) + (ICON + _ICON_GAP if cell.status in ("warn", "fail") else 0)
-                for cell in cells
-            ),
-            default=0,
-        )
+        values, bands = self._needs()
         room = self.viewport().width() - LABEL_WIDTH
-        wanted = values + _EDGE + 2
-        width = max(wanted, LEAST_COLUMN, min(MOST_COLUMN, room // len(columns)))
-        # A few long bands may be left out; none are shown where most have no room.
-        self.band_width = min(bands, width - wanted - _BAND_GAP)
-        self.shows_bands = self.band_width >= LEAST_BAND
-        label = max(LABEL_WIDTH, min(240, self.viewport().width() - width * len(columns)))
-        sizes = [label, *[width] * len(columns)]
-        for column, size in enumerate(sizes):
+        # As much of the bands as fits: the longest are left out first, and all where few would be left.
+        spare = room - sum(value + _BAND_GAP for value in values)
+        cap = max(bands, default=0)
+        while cap >= LEAST_BAND and sum(min(band, cap) for band in bands) > spare:
+            cap -= 1
+        self.shows_bands = cap >= LEAST_BAND
+        self.band_widths = [min(band, cap) if self.shows_bands else 0 for band in bands]
+        widths = [
+            value + (band + _BAND_GAP if self.shows_bands else 0)
+            for value, band in zip(values, self.band_widths, strict=True)
+        ]
+        widths = [max(width, LEAST_COLUMN) for width in widths]
+        extra = max(0, min((room - sum(widths)) // len(widths), MOST_COLUMN - max(widths)))
+        widths = [width + extra for width in widths]
+        label = max(LABEL_WIDTH, min(MOST_LABEL, self.viewport().width() - sum(widths)))
+        for column, size in enumerate([label, *widths]):
             if self.columnWidth(column) != size:
                 self.setColumnWidth(column, size)
+
+    def _needs(self) -> tuple[list[int], list[int]]:
+        """The width of the widest value with its icon, and of the widest band, of each column."""
+        small, plain, strong = self.theme.metrics(10, 400), self.theme.metrics(12, 400), self.theme.metrics(12, 600)
+        values, bands = [], []
+        for column in range(len(self.lines_model.columns)):
+            cells = [line.cells[column] for line in self.lines_model.lines if line.cells]
+            value = 0
+            for cell in cells:
+                width = (strong if cell.best else plain).horizontalAdvance(cell.value)
+                value = max(value, width + (ICON + _ICON_GAP if cell.status in ("warn", "fail") else 0))
+            values.append(value + _EDGE + 3)
+            bands.append(max((small.horizontalAdvance(cell.beside) for cell in cells), default=0))
+        return values, bands
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
@@ -596,7 +615,7 @@ class ComparisonPanel(QWidget):
         rows = comparison.rows(plan, results, workload)
         names = {scenario.letter: comparison.scenario_name(scenario) for scenario in plan.scenarios}
         columns = tuple(
-            Column(entry.letter, _short(names.get(entry.letter, entry.name))) for entry in results.scenarios
+            Column(entry.letter, short_name(names.get(entry.letter, entry.name))) for entry in results.scenarios
         )
         self.table.selected = self._document.selected
         self.table.show_lines(columns, lines_of(rows, results.currency))
@@ -704,12 +723,6 @@ class ComparisonPanel(QWidget):
     def _theme_changed(self, theme: Theme) -> None:
         self.table.take_theme(theme)
         self.copy_button.setIcon(icons.icon("copy", theme.text2))
-
-
-def _short(name: str) -> str:
-    """A column has little room: "8× GeForce RTX 4090 24GB" is "RTX 4090 24GB", and the card above has the count."""
-    count, times, rest = name.partition("× ")
-    return (rest if times and count.isdigit() and "+" not in rest else name).removeprefix("GeForce ")
 
 
 class _Overview(QWidget):

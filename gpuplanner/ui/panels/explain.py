@@ -144,7 +144,7 @@ def _per_token(run: ServeResult, _results: Results) -> Iterable[Line]:
 
 
 def _output(run: ServeResult, results: Results) -> Iterable[Line]:
-    yield _line(_("Requests within targets, each second"), run.requests_s, "count")
+    yield _line(_("Requests/s within targets"), run.requests_s, "count")
     yield _line(_("Output without targets"), run.output_tokens_s_limit, "tokens_s")
     yield Line(_("Requests in flight"), format.number(run.batch))
     yield Line(_("Requests the KV cache holds"), format.number(run.max_batch))
