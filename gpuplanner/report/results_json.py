@@ -53,7 +53,7 @@ _KEYS: dict[type, dict[str, str]] = {
         "max_batch": "max_batch_requests",
         "utilisation": "utilisation_share",
     },
-    TrainResult: {"mfu": "mfu_share"},
+    TrainResult: {"mfu": "mfu_share", "cost": "cost_amount"},
     RoomResult: {"pue": "pue_ratio", "throttled_speed": "throttled_speed_share", "limits": "limits_w"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {

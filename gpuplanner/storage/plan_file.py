@@ -83,9 +83,9 @@ class Opened(NamedTuple):
 
 
 class PlanFileError(Exception):
-    """A file that is not a plan, in one line:
+    """A file that is not a plan; its text is one line: which file, which place, why.
 
-    which file, which place, why. ``line`` and ``place`` are None and "" for the file as a whole.
+    ``line`` and ``place`` are None and "" for the file as a whole.
     """
 
     def __init__(self, file: str, place: str, reason: str, line: int | None = None) -> None:

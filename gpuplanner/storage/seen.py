@@ -21,7 +21,7 @@ _Amount = Annotated[float, Field(ge=-1e30, le=1e30)] | None
 
 
 class SeenFigure(BaseModel):
-    """One figure of a scenario, or of a group of it that runs a workload;
+    """One figure of a scenario, or of a group of it that runs a workload.
 
     None = not known. SI units, money in the plan's currency.
     """

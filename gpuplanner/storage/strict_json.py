@@ -72,9 +72,9 @@ def decode(text: str) -> Any:
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line where the member or item at `path` begins;
+    """The line where the member or item at `path` begins.
 
-    that of its nearest parent where it is absent. `text` must be valid.
+    Where it is absent, the line of its nearest parent. `text` must be valid JSON.
     """
     best, best_offset = -1, None
     for place in _places(text):
