@@ -35,8 +35,8 @@ WEIGHT_FORMATS: dict[str, WeightFormat] = {
     "fp32": WeightFormat(32, False, "32 bit", "32 bit", 32),
     "bf16": WeightFormat(16, False, "16 bit", "16 bit", 16),
     "fp16": WeightFormat(16, False, "16 bit", "16 bit", 16),
-    "fp8": WeightFormat(8 + 8 / 128, True, "8 bit", "single-user 8 bit", 8),
-    "int8": WeightFormat(8 + 8 / 128, True, "8 bit", "single-user 8 bit", 8),
+    "fp8": WeightFormat(8 + 32 / 128**2, True, "8 bit", "single-user 8 bit", 8),
+    "int8": WeightFormat(8 + 16 / 1024, True, "8 bit", "single-user 8 bit", 8),
     "fp6": WeightFormat(6.25, True, "4-bit weight only", "single-user 4 to 6 bit", 5),
     "int4": WeightFormat(4.25, True, "4-bit weight only", "single-user 4 to 6 bit", 4),
     "int3": WeightFormat(3.25, True, "4-bit weight only", "single-user 3 bit and less", 3),
@@ -369,7 +369,7 @@ def usable_memory(gpu: Gpu, architecture: str) -> float:
     if gpu.memory_visible_bytes is not None:
         return _VISIBLE_SHARE * gpu.memory_visible_bytes.value / devices
     label = gpu.memory_bytes.value / devices
-    if gpu.form_factor == "SoC" or "unified" in gpu.memory_type or "LPDDR5" in gpu.memory_type and architecture in ("GB10", "Strix Halo"):
+    if gpu.form_factor == "SoC" or "unified" in gpu.memory_type or ("LPDDR5" in gpu.memory_type and architecture in ("GB10", "Strix Halo")):
         return label * _UNIFIED_SHARE.get(architecture, _UNIFIED_OTHER)
     gddr_with_ecc = gpu.memory_type.startswith("GDDR") and bool(gpu.ecc) and "GeForce" not in gpu.name
     return label * _LABEL_SHARE * (_ECC_SHARE if gddr_with_ecc else 1.0)

@@ -182,6 +182,9 @@ def _serving(prepared: Prepared, case: Case, calibration: Calibration) -> np.nda
                 (at, compute(case.rows(at), np.minimum(amount[at], _ENDLESS), exact[at], rate[at], decode_only[at]))
             )
     figures = _join(parts, len(records))
+    beams = np.array([record.beams for record in records])
+    for name in ("output_tokens_per_s", "total_tokens_per_s"):
+        figures[name] = figures[name] / beams
     _memory_figures(case, records, amount, mode, figures)
     figures.update(_power_figures(case, records, figures, calibration))
     values = np.full(len(records), np.nan)
@@ -247,6 +250,8 @@ def _closed(
     """So many requests in flight at all times."""
     wanted = np.maximum(amount / case.run.dp, 1.0)
     fitted, room = inference.largest_batch(case, wanted)
+    # What ran had room: where our sum says that not one sequence fits, all are taken to.
+    fitted, room = np.where(room < 1.0, wanted, fitted), np.where(room < 1.0, np.maximum(wanted, 1.0), room)
     batch = np.maximum(np.where(exact, wanted, fitted), 1.0)
     waiting = np.where(exact, 0.0, np.maximum(wanted - room, 0.0) / np.maximum(room, 1.0))
     batching = inference.continuous_batching(case, batch)

@@ -72,6 +72,7 @@ class ServingRow(NamedTuple):
     replicas: float
     cards: float
     decode_only: bool
+    beams: float
     context: float
     longest: float
     cap_w: float
@@ -343,7 +344,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
     body, expert, rest = bytes_per_weight(weights, native_mxfp4)
     shape = LlmColumns(*llm_columns(llm))
     kv_word = keys.text("kv")
-    kv_bytes = _kv_bytes(kv_word)
+    kv_bytes = _kv_bytes(kv_word, engine, weights)
     prompt, answer = _lengths(keys, metric)
 
     rate = keys.number("request_rate") or 0.0
@@ -369,8 +370,9 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
 
     per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else 8.0)
     fraction, of_free = _memory_fraction(keys, engine, runtime)
+    beams = _beams(keys, llm)
     row = (
-        peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt, answer, 0.0,
+        peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt, answer, 1.0 - 1.0 / beams,
         _most_sequences(engine, card.memory, calibration), _batched_tokens(keys, engine, card.memory, shape, prompt + answer),
         fraction, of_free, float(single), float(engine.startswith("vLLM")), per_node,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
@@ -381,12 +383,21 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
     )
     return ServingRow(
         llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None, rate,
-        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, stated_context,
+        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, beams, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
         serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer), per_node, calibration),
     )  # fmt: skip
+
+
+# Rules of benchmarks that decide how many answers are written at once for a prompt: GPT-J in MLPerf is searched with four beams.
+_BEAMS = {("MLPerf", "GPT-J-6B"): 4.0}
+
+
+def _beams(keys: Keys, llm: Llm) -> float:
+    publisher = keys.text("publisher") or keys.text("source") or ""
+    return next((beams for (name, model), beams in _BEAMS.items() if name in publisher and model == llm.name), 1.0)
 
 
 def serving_evidence(
@@ -408,9 +419,14 @@ def serving_evidence(
     return found if known else found._replace(power=max(found.power, _UNKNOWN_PROGRAM))
 
 
-def _kv_bytes(word: str | None) -> float:
+def _kv_bytes(word: str | None, engine: str = "", weights: str = "bf16") -> float:
+    """Bytes of a cache element: stated, else 16 bit.
+
+    TensorRT-LLM keeps an FP8 cache for models in FP8 and FP4, and NVFP4 checkpoints name an FP8 cache that every server follows.
+    """
     if word is None:
-        return KV_BYTES["bf16"]
+        small = weights == "nvfp4" or (weights == "fp8" and engine.startswith("TensorRT"))
+        return KV_BYTES["fp8" if small and engine not in SINGLE_USER_ENGINES else "bf16"]
     plain = word.casefold()
     if plain in KV_BYTES:
         return KV_BYTES[plain]

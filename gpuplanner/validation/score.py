@@ -134,8 +134,7 @@ def _pairs(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]]) -> d
     for i, row in enumerate(scored):
         numeric = isinstance(row["predicted"], float) and not isinstance(row["measured"], bool)
         if numeric and row["measured"] and row["measured"] > 0 and row["predicted"] > 0 and is_scorable(rows[i]):
-            setting = {key: value for key, value in rows[i].items() if key not in _NOT_A_SETTING}
-            groups[row["family"], json.dumps(setting, sort_keys=True, default=str)].append(i)
+            groups[row["family"], setting_of(rows[i])].append(i)
     found: dict[str, list[tuple[bool, float]]] = defaultdict(list)
     for (family, _setting), members in sorted(groups.items()):
         for position, first in enumerate(members):
@@ -154,6 +153,12 @@ def _pairs(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]]) -> d
         }
         for family, pairs in sorted(found.items())
     }
+
+
+def setting_of(row: Mapping[str, Any]) -> str:
+    """What must be equal for two rows to differ in the card only."""
+    setting = {key: value for key, value in row.items() if key not in _NOT_A_SETTING}
+    return json.dumps(setting, sort_keys=True, default=str)
 
 
 def naive_errors(prepared: Prepared, values: np.ndarray) -> dict[str, float]:

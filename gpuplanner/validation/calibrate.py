@@ -1,0 +1,436 @@
+"""Fit the constants to measured rows and derive the bands; development only.
+
+``python -m gpuplanner.validation.calibrate ROWS…`` rewrites resources/calibration/constants.json. The same rows give the same
+file. Parameters are logarithms with tight priors; rows weigh at most as much as six of one source, model, card and family; the
+errors that make the bands come from fits that have not seen the row's publisher.
+"""
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplanner import paths
+from gpuplanner.catalog import load as catalogs
+from gpuplanner.catalog.calibration import Calibration, load_calibration
+from gpuplanner.catalog.load import Catalog
+from gpuplanner.model import case as cases
+from gpuplanner.validation import predict as predictions
+from gpuplanner.validation.keys import Keys, Unpredictable
+from gpuplanner.validation.predict import Prepared
+from gpuplanner.validation.rows import ServingRow, TrainingRow
+from gpuplanner.validation.score import is_scorable, setting_of
+
+# Scale of the Student-t error by family; how well a formula can do where it is right.
+SCALES = {
+    "consumer_decode": 0.15, "consumer_prefill": 0.2, "consumer_server": 0.3, "decode_fixed_batch": 0.2, "serving_tpot": 0.15,
+    "ttft_loaded": 0.4, "ttft_idle": 0.2, "max_throughput": 0.2, "throughput_at_concurrency": 0.2, "request_rate": 0.4,
+    "training": 0.15, "finetune": 0.2, "cpu_decode": 0.2, "cpu_prefill": 0.3, "power_gpu": 0.15, "energy": 0.25,
+}  # fmt: skip
+_NU = 3.0
+_ROWS_OF_A_GROUP = 6.0
+_SOURCE_BIAS_SD = 0.04
+_STEP = 1e-3
+_FIT_ROUNDS = 8
+_LINEAR_ROUNDS = 6
+# Families with fewer publishers or rows are left out by engine and card instead.
+_PUBLISHERS_NEEDED, _ROWS_NEEDED = 5, 40
+_FEW_SOURCES, _BORROWED = 8, 1.15
+_HIGHEST_LEVEL = 0.9
+PARENTS = {
+    "consumer_server": "serving_tpot", "throughput_at_concurrency": "serving_tpot", "request_rate": "ttft_loaded", "ttft_idle": "max_throughput",
+    "cpu_decode": "consumer_decode", "cpu_prefill": "consumer_prefill", "offload": "cpu_decode", "gpu_hours": "training",
+    "energy": "power_gpu", "power_server": "power_gpu", "server_draw": "power_server", "kv_capacity": "peak_memory",
+    "ttft_loaded": "serving_tpot", "consumer_prefill": "consumer_decode", "finetune": "training",
+}  # fmt: skip
+
+
+class Data(NamedTuple):
+    """Rows that take part in the fit."""
+
+    prepared: Prepared
+    measured: np.ndarray
+    families: np.ndarray
+    scale: np.ndarray
+    weight: np.ndarray
+    source: np.ndarray
+    publisher: np.ndarray
+    group: np.ndarray
+
+
+def breaks_physics(prepared: Prepared, measured: np.ndarray) -> np.ndarray:
+    """Rows whose figure lies above what the card's bandwidth or arithmetic allow: a fault of the row, never fitted."""
+    broken = np.zeros(len(measured), bool)
+    for i, record in enumerate(prepared.records):
+        metric, value = prepared.metrics[i], measured[i]
+        if isinstance(record, ServingRow):
+            llm, run, card = cases.LlmColumns(*record.llm), cases.RunColumns(*record.run), cases.GpuColumns(*record.gpu)
+            peaks = [peak for peak in (card.peak16, card.peak_fp8, card.peak_fp4, run.peak) if np.isfinite(peak)]
+            flop_s = max(peaks) * record.devices
+            per_user = prepared.scopes[i] == "per_user"
+            if metric in ("output_tokens_per_s", "total_tokens_per_s", "prefill_tokens_per_s") and not per_user:
+                broken[i] = value * 2.0 * (llm.active - llm.head) > flop_s
+            if metric == "output_tokens_per_s" and record.mode == 0 and record.amount <= 1.0:
+                read = llm.nonexpert * run.body_bytes + llm.experts_per_token * llm.expert * run.expert_bytes
+                broken[i] |= value * read > card.bandwidth * record.devices
+        elif isinstance(record, TrainingRow) and metric == "tokens_per_s" and prepared.scopes[i] == "system":
+            llm = cases.LlmColumns(*record.llm)
+            broken[i] = value * 4.0 * llm.active > record.peak * record.cards
+    return broken
+
+
+def fit_data(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: Calibration) -> Data:
+    """Choose the rows that are scorable, predictable, of a fitted family and within physics."""
+    chosen = [row for row in rows if is_scorable(row) and row.get("family") in SCALES]
+    prepared = predictions.prepare(chosen, catalog, calibration)
+    measured = np.array([float(row["value"]) for row in chosen])
+    values = predictions.predict(prepared, calibration)
+    usable = np.isfinite(values) & (values > 0) & (measured > 0) & ~breaks_physics(prepared, measured)
+    kept = [row for row, good in zip(chosen, usable, strict=True) if good]
+    prepared = predictions.prepare(kept, catalog, calibration)
+    families = np.array(prepared.families)
+    cell = [(row.get("source"), row.get("model"), row.get("gpu"), row["family"]) for row in kept]
+    counts = Counter(cell)
+    weight = np.array([min(1.0, _ROWS_OF_A_GROUP / counts[key]) for key in cell])
+    return Data(
+        prepared,
+        np.array([float(row["value"]) for row in kept]),
+        families,
+        np.array([SCALES[family] for family in families]),
+        weight,
+        np.array([f"{row.get('source')}|{row['family']}" for row in kept]),
+        np.array([str(row.get("publisher") or row.get("source")) for row in kept]),
+        np.array([engine_and_card(row) for row in kept]),
+    )
+
+
+def engine_and_card(row: Mapping[str, Any]) -> str:
+    """The group that is left out together in families of few publishers."""
+    try:
+        era = Keys(row).record("engine").text("era")
+    except Unpredictable:
+        era = None
+    return f"{row.get('publisher')}|{era}|{row.get('gpu')}"
+
+
+def residuals(data: Data, calibration: Calibration) -> np.ndarray:
+    """ln(predicted / measured) of every row."""
+    return np.log(predictions.predict(data.prepared, calibration) / data.measured)
+
+
+def jacobian(data: Data, calibration: Calibration, base: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """Derivative of every residual to the logarithm of every active constant."""
+    columns = np.zeros((len(base), len(active)))
+    for column, position in enumerate(active):
+        values = calibration.values.copy()
+        values[position] *= np.exp(_STEP)
+        columns[:, column] = (residuals(data, calibration.with_values(values)) - base) / _STEP
+    return columns
+
+
+def active_constants(data: Data, calibration: Calibration, base: np.ndarray) -> np.ndarray:
+    """Constants that any row depends on."""
+    every = np.arange(len(calibration.values))
+    moved = np.abs(jacobian(data, calibration, base, every)).max(axis=0)
+    return every[moved > 1e-6]
+
+
+class Point(NamedTuple):
+    """Where the search stands: shifts of the constants from their priors (logarithms), and what each source has in common."""
+
+    shift: np.ndarray
+    bias: np.ndarray
+
+
+def _sources(data: Data) -> tuple[np.ndarray, int]:
+    names, place = np.unique(data.source, return_inverse=True)
+    return place, len(names)
+
+
+def _cost(base: np.ndarray, point: Point, data: Data, spreads: np.ndarray, keep: np.ndarray) -> float:
+    place, _ = _sources(data)
+    scaled = (base + point.bias[place]) / data.scale
+    rows = data.weight * (_NU + 1.0) / 2.0 * np.log1p(scaled**2 / _NU)
+    prior = ((point.shift / spreads) ** 2).sum() + ((point.bias / _SOURCE_BIAS_SD) ** 2).sum()
+    return float(rows[keep].sum() + 0.5 * prior)
+
+
+def solve(
+    design: np.ndarray, base: np.ndarray, point: Point, data: Data, spreads: np.ndarray, keep: np.ndarray, rounds: int
+) -> Point:
+    """The best constants while the formulas are taken as linear around `point`.
+
+    Iteratively reweighted least squares of a Student-t likelihood with Gaussian priors; one more unknown a source takes up what
+    its rows have in common.
+    """
+    place, number = _sources(data)
+    commons = np.zeros((len(base), number))
+    commons[np.arange(len(base)), place] = 1.0
+    full = np.hstack([design, commons])[keep]
+    precision = np.concatenate([1.0 / spreads**2, np.full(number, 1.0 / _SOURCE_BIAS_SD**2)])
+    start = np.concatenate([point.shift, point.bias])
+    # The residual that the linear form has where all unknowns are at their priors.
+    origin = base[keep] - design[keep] @ point.shift
+    answer = start
+    for _round in range(rounds):
+        scaled = (origin + full @ answer) / data.scale[keep]
+        weight = data.weight[keep] * (_NU + 1.0) / (_NU + scaled**2) / data.scale[keep] ** 2
+        normal = full.T @ (full * weight[:, None]) + np.diag(precision)
+        answer = np.linalg.solve(normal, -full.T @ (weight * origin))
+    return Point(answer[: len(spreads)], answer[len(spreads) :])
+
+
+class Fit(NamedTuple):
+    """Calibration that fits all rows, and what is needed to leave rows out."""
+
+    calibration: Calibration
+    active: np.ndarray
+    point: Point
+    design: np.ndarray
+    base: np.ndarray
+
+
+def fit(data: Data, calibration: Calibration) -> Fit:
+    """Maximum a posteriori constants for all rows, from their priors on."""
+    calibration = calibration.with_values(calibration.priors.copy())
+    base = residuals(data, calibration)
+    active = active_constants(data, calibration, base)
+    spreads = calibration.spreads[active]
+    keep = np.ones(len(base), bool)
+    point = Point(np.zeros(len(active)), np.zeros(_sources(data)[1]))
+    cost = _cost(base, point, data, spreads, keep)
+    design = jacobian(data, calibration, base, active)
+    for _round in range(_FIT_ROUNDS):
+        wanted = solve(design, base, point, data, spreads, keep, _LINEAR_ROUNDS)
+        for share in (1.0, 0.5, 0.25, 0.1):
+            # The formulas bend: as far along the way as it gets better.
+            nearer = Point(*(old + share * (new - old) for old, new in zip(point, wanted, strict=True)))
+            moved = _moved(calibration, active, nearer.shift)
+            errors = residuals(data, moved)
+            now = _cost(errors, nearer, data, spreads, keep)
+            if now < cost:
+                break
+        else:
+            break
+        gain, cost = cost - now, now
+        point, calibration, base = nearer, moved, errors
+        design = jacobian(data, calibration, base, active)
+        if gain < 0.05:
+            break
+    return Fit(calibration, active, point, design, base)
+
+
+def _moved(calibration: Calibration, active: np.ndarray, shift: np.ndarray) -> Calibration:
+    values = calibration.priors.copy()
+    values[active] = calibration.priors[active] * np.exp(shift)
+    return calibration.with_values(values)
+
+
+def by_publisher(data: Data) -> dict[str, bool]:
+    """Whether a family has enough publishers and rows to leave out whole publishers."""
+    return {
+        family: len(set(data.publisher[data.families == family])) >= _PUBLISHERS_NEEDED
+        and int((data.families == family).sum()) >= _ROWS_NEEDED
+        for family in set(data.families)
+    }
+
+
+def left_out(data: Data, found: Fit) -> np.ndarray:
+    """Residuals of every row under constants that have not seen its publisher (or, in small families, its engine and card)."""
+    whole = by_publisher(data)
+    spreads = found.calibration.spreads[found.active]
+    outside = np.full(len(found.base), np.nan)
+    use_publisher = np.array([whole[family] for family in data.families])
+    for labels, judged in ((data.publisher, use_publisher), (data.group, ~use_publisher)):
+        for label in sorted(set(labels[judged])):
+            hidden = labels == label
+            point = solve(found.design, found.base, found.point, data, spreads, ~hidden, _LINEAR_ROUNDS)
+            rest = residuals(data, _moved(found.calibration, found.active, point.shift))
+            at = hidden & judged
+            outside[at] = rest[at]
+    return outside
+
+
+# --- bands -----------------------------------------------------------------------------------------------------------
+
+
+def weighted_quantile(values: np.ndarray, weights: np.ndarray, level: float) -> float:
+    """The value below which a share `level` of the weight lies."""
+    order = np.argsort(values)
+    summed = np.cumsum(weights[order])
+    return float(np.interp(level * summed[-1], summed - weights[order] / 2.0, values[order]))
+
+
+def band(errors: np.ndarray, sources: np.ndarray) -> dict[str, float]:
+    """Factors that hold half and 80 % of rows of a source that has not been seen.
+
+    Rows of large sources share their weight; the level is that of the next source in a row of so many: ceil((S + 1) 0.8) / S,
+    at most 0.9.
+    """
+    names, place, counts = np.unique(sources, return_inverse=True, return_counts=True)
+    weight = 1.0 / np.sqrt(counts[place])
+    number = len(names)
+
+    def level(share: float) -> float:
+        return min(np.ceil((number + 1) * share) / number, share + _HIGHEST_LEVEL - 0.8)
+
+    size = np.abs(errors)
+    return {
+        "sources": number,
+        "factor_50": round(float(np.exp(weighted_quantile(size, weight, level(0.5)))), 3),
+        "factor_80": round(float(np.exp(weighted_quantile(size, weight, level(0.8)))), 3),
+    }
+
+
+def ratio_bands(prepared: Prepared, errors: np.ndarray) -> dict[str, float]:
+    """80 % factors of the ratio of two cards at equal settings of one source, by family, where there are ten pairs."""
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, row in enumerate(prepared.rows):
+        if np.isfinite(errors[i]):
+            groups[prepared.families[i], setting_of(row)].append(i)
+    gaps: dict[str, list[float]] = defaultdict(list)
+    for (family, _setting), members in groups.items():
+        for place, first in enumerate(members):
+            for second in members[place + 1 :]:
+                if prepared.rows[first].get("gpu") != prepared.rows[second].get("gpu"):
+                    gaps[family].append(abs(errors[first] - errors[second]))
+    return {
+        family: round(float(np.exp(np.quantile(found, 0.8))), 3) for family, found in gaps.items() if len(found) >= 10
+    }
+
+
+def bands(
+    rows: Sequence[Mapping[str, Any]],
+    catalog: Catalog,
+    data: Data,
+    found: Fit,
+    outside: np.ndarray,
+    previous: Mapping[str, Any],
+) -> dict[str, dict[str, float]]:
+    """Bands of all families: from residuals left out, or from the plain errors of families without constants of their own."""
+    errors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for family in sorted(set(data.families)):
+        at = data.families == family
+        labels = data.publisher if by_publisher(data)[family] else data.group
+        errors[family] = (outside[at], labels[at])
+    others = [
+        row
+        for row in rows
+        if is_scorable(row) and row.get("family") not in SCALES and not isinstance(row.get("value"), bool)
+    ]
+    prepared = predictions.prepare(others, catalog, found.calibration)
+    values = predictions.predict(prepared, found.calibration)
+    measured = np.array([float(row["value"]) for row in others])
+    rest = np.log(np.where(values > 0, values, np.nan) / measured)
+    for family in sorted(set(prepared.families)):
+        at = np.array([name == family for name in prepared.families]) & np.isfinite(rest)
+        labels = np.array([str(row.get("publisher")) for row in others])
+        if at.any():
+            errors[family] = (rest[at], labels[at])
+    ratios = ratio_bands(data.prepared, outside)
+    answer: dict[str, dict[str, float]] = {}
+    for family, (sizes, labels) in errors.items():
+        answer[family] = band(sizes, labels)
+    for family in previous:
+        answer.setdefault(family, {"sources": 0, "factor_50": 1.0, "factor_80": 1.0})
+    # Parents before children, so that a child borrows what its parent has become.
+    for family in sorted(answer, key=_depth):
+        entry, parent = answer[family], PARENTS.get(family)
+        if parent in answer and entry["sources"] < _FEW_SOURCES:
+            for key in ("factor_50", "factor_80"):
+                borrowed = 1.0 + (answer[parent][key] - 1.0) * _BORROWED
+                entry[key] = round(max(entry[key], borrowed if entry["sources"] == 0 else answer[parent][key]), 3)
+        usual = float(previous.get(family, {}).get("ratio_80", entry["factor_80"]))
+        entry["ratio_80"] = ratios.get(family, round(min(usual, entry["factor_80"] * 1.15), 3))
+        if entry["sources"] == 0 and parent is None:
+            answer[family] = dict(previous[family])
+    return {family: answer[family] for family in sorted(answer)}
+
+
+def _depth(family: str) -> int:
+    return 0 if family not in PARENTS else 1 + _depth(PARENTS[family])
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def document(
+    previous: dict[str, Any], data: Data, found: Fit, new_bands: dict[str, Any], number: int
+) -> dict[str, Any]:
+    """The calibration file with new values and bands; names, priors and notes stay as they are."""
+    calibration = found.calibration
+    shifts = dict(zip((calibration.names[position] for position in found.active), found.point.shift, strict=True))
+    touched = (np.abs(found.design) > 0.02).sum(axis=0)
+    rows = dict(zip((calibration.names[position] for position in found.active), touched, strict=True))
+    parameters = {}
+    for name, entry in previous["parameters"].items():
+        kept = {key: value for key, value in entry.items() if key not in ("value", "fitted_on", "moved")}
+        shift, count = float(shifts.get(name, 0.0)), int(rows.get(name, 0))
+        kept["value"] = _digits(entry["prior"] * float(np.exp(shift)))
+        if count:
+            kept["fitted_on"] = f"{count} rows"
+            kept["moved"] = round(shift / entry["sd"], 2)
+        parameters[name] = kept
+    cards = sorted({str(row["gpu"]) for row in data.prepared.rows if row.get("gpu")})
+    return {
+        **previous,
+        "id": f"fit-{number}-rows",
+        "note": "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; bands from rows of publishers left out.",
+        "parameters": parameters,
+        "bands": new_bands,
+        "cards_seen": cards,
+    }
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _summary(data: Data, first: np.ndarray, fitted: np.ndarray, outside: np.ndarray) -> str:
+    lines = [f"{'family':26s}{'rows':>6s}{'publ.':>6s}{'prior':>16s}{'fitted':>16s}{'left out':>16s}"]
+    for family in sorted(set(data.families)):
+        at = data.families == family
+        cells = []
+        for errors in (first, fitted, outside):
+            ape = np.abs(np.exp(errors[at]) - 1.0)
+            cells.append(f"{100 * np.median(ape):6.1f} /{100 * np.quantile(ape, 0.9):6.1f}")
+        lines.append(
+            f"{family:26s}{at.sum():6d}{len(set(data.publisher[at])):6d}" + "".join(f"{cell:>16s}" for cell in cells)
+        )
+    return "\n".join(lines)
+
+
+def run(files: Sequence[Path], write: bool = True) -> str:
+    """Calibrate on the rows of these files; returns a table of errors and the constants that moved far."""
+    rows: list[dict[str, Any]] = []
+    for path in files:
+        rows.extend(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    catalog = catalogs.load()
+    folder = paths.resources() / "calibration"
+    start = load_calibration(folder)
+    data = fit_data(rows, catalog, start)
+    first = residuals(data, start.with_values(start.priors))
+    found = fit(data, start)
+    outside = left_out(data, found)
+    previous = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
+    new_bands = bands(rows, catalog, data, found, outside, previous["bands"])
+    text = (
+        json.dumps(document(previous, data, found, new_bands, len(data.measured)), indent=1, ensure_ascii=False) + "\n"
+    )
+    if write:
+        (folder / "constants.json").write_text(text, encoding="utf-8")
+    spreads = start.spreads[found.active]
+    far = [
+        f"{start.names[position]}: {start.priors[position]:.3g} -> {found.calibration.values[position]:.3g} ({move / sd:+.1f} sd)"
+        for position, move, sd in zip(found.active, found.point.shift, spreads, strict=True)
+        if abs(move / sd) > 1.5
+    ]
+    return _summary(data, first, found.base, outside) + "\n\n" + "\n".join(far) + "\n\n" + json.dumps(new_bands)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(run([Path(name) for name in sys.argv[1:]]) + "\n")
