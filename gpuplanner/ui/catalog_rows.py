@@ -22,7 +22,7 @@ from gpuplanner.catalog.schema import (
     Server,
     Switch,
 )
-from gpuplanner.i18n import N_, _, format, ngettext
+from gpuplanner.i18n import N_, _, format, language, ngettext
 from gpuplanner.model.plan import Plan
 from gpuplanner.units import GIB, GIGA, KIB, KILO, M3_H_PER_CFM, SECONDS_PER_HOUR, TERA
 
@@ -235,15 +235,15 @@ def price_mark(price: Price) -> str:
 
 def columns(tab: str, currency: str) -> tuple[Column, ...]:
     """The columns of a tab behind the tick."""
-    thousands = f"k{format.currency_mark(currency)}"
-    price = Column("price", thousands, _("Newest price of one card or server, in thousands"), 44)
+    _step, word = _price_step()
+    price = Column("price", f"{word}{format.currency_mark(currency)}", _("Newest price of one card or server"), 40)
     if tab == "gpus":
         return (
             Column("name", _("Name"), _("Name; “used” where only second-hand prices are known"), 104, right=False),
-            Column("memory", "GB", _("Memory as printed on the box"), 34),
-            Column("bandwidth", "TB/s", _("Memory bandwidth"), 38),
-            Column("flops", "TFLOPS", _("Dense 16-bit peak: the better of BF16 and FP16"), 52),
-            Column("power", "W", _("Board power"), 46),
+            Column("memory", "GB", _("Memory as printed on the box"), 31),
+            Column("bandwidth", "TB/s", _("Memory bandwidth"), 32),
+            Column("flops", "TFLOPS", _("Dense 16-bit peak: the better of BF16 and FP16"), 46),
+            Column("power", "W", _("Board power"), 42),
             price,
         )
     if tab == "servers":
@@ -297,10 +297,17 @@ def rows(tab: str, catalog: Catalog, convert: Convert, own_prices: Set[str] = fr
     return tuple(made)
 
 
+# Families that no card shares its number with: the name is as clear without them, and a narrow column shows more of it.
+_FAMILIES = ("NVIDIA ", "GeForce ", "Tesla ", "Instinct ", "AMD ", "Intel ")
+
+
 def short_name(name: str) -> str:
-    """A card's name without the memory size that stands in the next column."""
-    words = name.rsplit(" ", 1)
-    return words[0] if len(words) == 2 and words[1].endswith("GB") and words[1][:-2].isdigit() else name
+    """A card's name without its maker's family, and without the memory size that stands in the next column."""
+    shown = name
+    for family in _FAMILIES:
+        shown = shown.removeprefix(family)
+    words = shown.rsplit(" ", 1)
+    return words[0] if len(words) == 2 and words[1].endswith("GB") and words[1][:-2].isdigit() else shown
 
 
 def peak_16_bit(gpu: Gpu) -> Fact | None:
@@ -375,11 +382,15 @@ def _fact_cell(fact: Fact | None, scale: float, write: Callable[[float], str]) -
     return Cell(write(value), value, fact.mark if fact.mark in MARKS else "")
 
 
+def _price_step() -> tuple[float, str]:
+    """What prices of a column are counted in, as the language counts large numbers."""
+    return (1e4, "万") if language() == "zh" else (KILO, "k")
+
+
 def _price_cell(shown: ShownPrice | None) -> Cell:
     if shown is None:
         return Cell(format.NOT_KNOWN)
-    thousands = shown.amount / KILO
-    text = _one_place(thousands)
+    text = _one_place(shown.amount / _price_step()[0])
     if shown.currency:
         text = format.money(shown.amount, shown.currency)
     return Cell(text, shown.amount, price_mark(shown.price))
@@ -392,6 +403,8 @@ def _context_cell(tokens: int | None) -> Cell:
 
 
 def _one_place(value: float) -> str:
+    if value < 1:
+        return format.exact(round(value, 2))
     return format.number(value, 3 if value >= 10 else 2)
 
 

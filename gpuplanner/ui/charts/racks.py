@@ -353,7 +353,7 @@ class RackCanvas(_Canvas):
         if state == (self.letter, self.arrangement, self.limits, self.more, self.compact):
             return
         self.letter, self.arrangement, self.limits, self.more, self.compact = state
-        self.setMinimumWidth(self._needed_width())
+        self.setMinimumWidth(self.needed_width())
         self.updateGeometry()
         self.update()
 
@@ -363,14 +363,15 @@ class RackCanvas(_Canvas):
         racks = max(1, len(self.arrangement.racks))
         return min(190.0, max(140.0, (self.width() - 40.0) / racks - 26.0))
 
-    def _needed_width(self) -> int:
+    def needed_width(self) -> int:
+        """Width that all racks take. [px]"""
         racks = len(self.arrangement.racks)
         if self.compact:
             return round(34 + racks * (COMPACT_RACK + COMPACT_GAP) - COMPACT_GAP + 2)
         return 40 + racks * (140 + 26)
 
     def sizeHint(self) -> QSize:
-        return QSize(self._needed_width(), 140 if self.compact else 480)
+        return QSize(self.needed_width(), 140 if self.compact else 480)
 
     def shown_units(self) -> int:
         """Units drawn: whole racks, or in the small drawing only as high as something stands, in steps of eight."""
@@ -577,7 +578,7 @@ class NetworkCanvas(_Canvas):
         super().__init__(theme)
         self.nodes: tuple[NodeBox, ...] = ()
         self.fabric = NO_FABRIC
-        self.setMinimumWidth(130)
+        self.setMinimumWidth(110)
 
     def show_network(self, letter: str, nodes: tuple[NodeBox, ...], fabric: Fabric, compact: bool) -> None:
         """Show another network."""
@@ -781,6 +782,9 @@ class RackView(QWidget):
         arrangement = arrange(devices, limits, places_of(scenario))
         nodes = node_boxes(scenario, catalog)
         self.racks.show_racks(scenario.letter, arrangement, limits, standing - len(devices), compact)
+        # One rack is seen whole; of several as much as leaves the network its place.
+        whole = self.racks.needed_width() if compact else 0
+        self.area.setMinimumWidth(min(whole, max(110, self.width() - 118)))
         self.network.show_network(scenario.letter, nodes, fabric_of(scenario, nodes), compact)
         self.setAccessibleName(self._summary(scenario.letter, arrangement, standing))
         self.setAccessibleDescription(

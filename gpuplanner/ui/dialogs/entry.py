@@ -254,11 +254,6 @@ FORMS: dict[str, tuple[Section, ...]] = {
 }
 
 
-def user_folder() -> Path:
-    """Where the user's own entries are kept."""
-    return paths.user_data() / "catalog"
-
-
 # --- from record to draft and back ---------------------------------------------
 
 
@@ -514,7 +509,7 @@ class EntryDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.document, self.theme, self.kind = document, theme, kind
-        self.folder = folder or user_folder()
+        self.folder = folder or paths.user_catalog()
         own = entry is not None and self._is_own(entry)
         # What is replaced on saving; a shipped entry is copied, never replaced.
         self._replaces = (entry.id if kind == "price" else entry.name) if own else None
@@ -796,7 +791,7 @@ def _billions(count: float) -> str:
 
 def remove_own(document: PlanDocument, kind: str, name: str, folder: Path | None = None) -> str | None:
     """Take an entry out of the user's own catalog. Returns the sentence why it was not removed."""
-    folder = folder or user_folder()
+    folder = folder or paths.user_catalog()
     try:
         user_entries.remove(folder, kind, name)
     except (BadFile, OSError) as error:
@@ -808,4 +803,4 @@ def remove_own(document: PlanDocument, kind: str, name: str, folder: Path | None
 def own_prices(folder: Path | None = None) -> frozenset[str]:
     """The ids of the prices that the user entered."""
     read: Callable[..., Any] = user_entries.read
-    return frozenset(price.id for price in read(folder or user_folder(), "price")[0])
+    return frozenset(price.id for price in read(folder or paths.user_catalog(), "price")[0])

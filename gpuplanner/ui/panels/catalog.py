@@ -22,7 +22,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -44,6 +44,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuplanner import paths
 from gpuplanner.catalog import compatibility, query
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu
@@ -54,15 +55,17 @@ from gpuplanner.model.results import Results
 from gpuplanner.ui import catalog_rows, icons
 from gpuplanner.ui.catalog_rows import Cell, Column, Row, Sheet
 from gpuplanner.ui.dialogs.compare_entries import CompareEntries
-from gpuplanner.ui.dialogs.entry import EntryDialog, own_prices, remove_own, user_folder
+from gpuplanner.ui.dialogs.entry import EntryDialog, own_prices, remove_own
 from gpuplanner.ui.document import PlanDocument
-from gpuplanner.ui.fields import plain_tip
+from gpuplanner.ui.fields import icon_button, plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource
 
 MIME = "application/x-gpuplanner-entry"
-TICK_WIDTH = 28
+TICK_WIDTH = 25
 ROW_HEIGHT = 22
 CARD_HEIGHT = 246
+# The longest name of a runtime that a chip shows whole.
+CHIP_WIDTH = 80
 _BOX = 13
 Index = QModelIndex | QPersistentModelIndex
 
@@ -243,7 +246,7 @@ class EntryDelegate(QStyledItemDelegate):
             if selected:
                 painter.fillRect(QRect(rect.left(), rect.top(), 2, rect.height()), theme.accent)
             ticked = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-            paint_tick(painter, QPointF(rect.left() + 9, rect.center().y() - _BOX / 2 + 0.5), ticked, theme)
+            paint_tick(painter, QPointF(rect.left() + 8, rect.center().y() - _BOX / 2 + 0.5), ticked, theme)
             return
         row = self._table.rows[index.row()]
         column = self._table.columns[index.column() - 1]
@@ -252,7 +255,7 @@ class EntryDelegate(QStyledItemDelegate):
             self._paint_name(painter, rect, row, theme)
             return
         painter.setFont(theme.font(12))
-        inner = rect.adjusted(4, 0, -4, 0)
+        inner = rect.adjusted(2, 0, -3, 0)
         side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
         known = cell.text != words.NOT_KNOWN
         painter.setPen(theme.text if known and not cell.mark else theme.text2 if known else theme.text3)
@@ -358,7 +361,7 @@ class EntryHeader(QHeaderView):
             painter.setFont(theme.font(11))
             sorts = self.sortIndicatorSection() == section
             painter.setPen(theme.text if sorts else theme.text2)
-            inner = rect.adjusted(2 if section == 1 else 4, 0, -4, 0)
+            inner = rect.adjusted(2, 0, -3, 0)
             side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
             metrics = theme.metrics(11)
             text = metrics.elidedText(column.title, Qt.TextElideMode.ElideRight, inner.width())
@@ -601,7 +604,7 @@ class CatalogPanel(QWidget):
         super().__init__(parent)
         self.document, self.evaluation, self.theme = document, evaluation, theme
         # Where the user's own entries are kept.
-        self.folder = folder or user_folder()
+        self.folder = folder or paths.user_catalog()
         self.today: Callable[[], datetime.date] = datetime.date.today
         self._catalog: Catalog | None = None
         self._rows: dict[str, tuple[Row, ...]] = {}
@@ -627,6 +630,8 @@ class CatalogPanel(QWidget):
         )
         self.chips = {key: QToolButton() for key in ("runs", "priced", "fp8", "link", "used")}
         self._chip_row = QWidget()
+        # Chips must not widen the dock.
+        self._chip_row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         chip_row = QHBoxLayout(self._chip_row)
         chip_row.setContentsMargins(0, 0, 0, 0)
         chip_row.setSpacing(5)
@@ -652,15 +657,13 @@ class CatalogPanel(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.new_entry = QPushButton()
+        self.new_entry = icon_button("plus", "", self.add_entry)
         self.edit_entry = QPushButton()
         self.all_figures = QPushButton()
-        for button in (self.new_entry, self.edit_entry, self.all_figures):
+        for button in (self.edit_entry, self.all_figures):
             button.setProperty("link", True)
 
         self._arrange()
-        self.add_action = QAction(self)
-        self.add_new_action = QAction(self)
         self.tabs.currentChanged.connect(self._tab_changed)
         self.filter.textChanged.connect(self._refilter)
         self.filter.installEventFilter(self)
@@ -670,7 +673,6 @@ class CatalogPanel(QWidget):
         self.view.selectionModel().currentRowChanged.connect(self._current_changed)
         self.view.horizontalHeader().sectionResized.connect(self._section_resized)
         self.compare.clicked.connect(self.compare_ticked)
-        self.new_entry.clicked.connect(self.add_entry)
         self.edit_entry.clicked.connect(self.edit_current)
         self.all_figures.clicked.connect(self.show_all_figures)
         document.plan_changed.connect(self.show_plan)
@@ -697,7 +699,6 @@ class CatalogPanel(QWidget):
         card_foot.addWidget(self.all_figures)
         card_foot.addWidget(self.edit_entry)
         card_foot.addStretch(1)
-        card_foot.addWidget(self.new_entry)
         self._card_box = QWidget()
         self._card_box.setFixedHeight(CARD_HEIGHT)
         box = QVBoxLayout(self._card_box)
@@ -716,6 +717,10 @@ class CatalogPanel(QWidget):
         whole.addLayout(foot)
         whole.addWidget(rule)
         whole.addWidget(self._card_box)
+
+    def header_buttons(self) -> tuple[QToolButton, ...]:
+        """Buttons that the dock shows beside its title."""
+        return (self.new_entry,)
 
     # --- what is shown ---------------------------------------------------------
 
@@ -763,7 +768,8 @@ class CatalogPanel(QWidget):
             self.chips[key].setText(text)
             self.chips[key].setToolTip(tip)
         self.compare.setText(_("Compare ticked"))
-        self.new_entry.setText(_("Add your own …"))
+        self.new_entry.setToolTip(_("Add a card, model or price of your own"))
+        self.new_entry.setAccessibleName(self.new_entry.toolTip())
         self.all_figures.setText(_("All figures"))
         self.all_figures.setToolTip(_("Every figure of this entry, with its source"))
         self._rows.clear()
@@ -784,7 +790,8 @@ class CatalogPanel(QWidget):
             return
         self._runtime = runtime
         chip = self.chips["runs"]
-        chip.setText(runtime.split(" (")[0])
+        name = runtime.split(" (")[0].split(" / ")[0]
+        chip.setText(self.theme.theme.metrics(12).elidedText(name, Qt.TextElideMode.ElideRight, CHIP_WIDTH))
         chip.setToolTip(plain_tip(_("Only cards that {runtime} runs on").format(runtime=runtime)))
         self._show_chips()
         if chip.isChecked():
@@ -1119,4 +1126,3 @@ def find(catalog: Catalog, kind: str, name: str) -> Any:
     if kind == "price":
         return next((price for price in catalog.prices if price.id == name), None)
     return catalog.find(kind, name)
-
