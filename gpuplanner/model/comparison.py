@@ -34,8 +34,11 @@ def scenario_name(scenario: Scenario) -> str:
     """What a scenario is called: its own name, else its cards ("8× H100 SXM"), else its letter."""
     if scenario.name:
         return scenario.name
-    cards = [f"{group.gpus_per_server * group.servers}× {group.gpu}" for group in scenario.groups if group.gpu]
-    return " + ".join(cards) or scenario.letter
+    counts: dict[str, int] = {}
+    for group in scenario.groups:
+        if group.gpu:
+            counts[group.gpu] = counts.get(group.gpu, 0) + group.gpus_per_server * group.servers
+    return " + ".join(f"{count}× {gpu}" for gpu, count in counts.items()) or scenario.letter
 
 
 class Row(NamedTuple):

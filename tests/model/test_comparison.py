@@ -130,3 +130,11 @@ def test_what_is_not_known_is_not_judged():
 def test_a_scenario_that_does_not_fit_is_never_best():
     entry = sample.scenario("A")._replace(fits=Check("fail", "does_not_fit"))
     assert not comparison.may_be_best(entry)
+
+
+def test_a_scenario_without_a_name_is_called_by_all_its_cards():
+    group = sample.plan().scenarios[0].groups[0]
+    other = group.model_copy(update={"gpu": "T4", "gpus_per_server": 4, "servers": 2})
+    plain = sample.plan().scenarios[0].model_copy(update={"name": "", "groups": (group, other, group)})
+    assert comparison.scenario_name(plain) == "16× H100 SXM + 8× T4"
+    assert comparison.scenario_name(plain.model_copy(update={"groups": ()})) == "A"

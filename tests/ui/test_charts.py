@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gpuplanner.ui.charts.base import joined, kept_top, log_ticks, nice_ticks
 from gpuplanner.ui.charts.cost_over_time import CostChart
-from gpuplanner.ui.charts.latency_throughput import LatencyChart, at_load
+from gpuplanner.ui.charts.latency_throughput import LatencyChart, at_load, of_scenario
 from gpuplanner.ui.charts.memory import MemoryChart
 from gpuplanner.ui.charts.power_cooling import PowerChart
 from gpuplanner.ui.charts.speed import SpeedChart
@@ -99,6 +99,30 @@ def test_the_demand_is_read_off_a_curve_between_its_points():
     y0, y1 = curve.first_token_s[10:12]
     assert at_load(curve, (x0 + x1) / 2, curve.first_token_s) == pytest.approx((y0 + y1) / 2)
     assert at_load(curve, 1000.0, curve.first_token_s) is None
+
+
+def test_groups_that_share_a_load_make_one_curve():
+    # Two alike at half the load each carry twice as much at the same times.
+    half = sample.serve("A")._replace(load_share=0.5)
+    both = of_scenario([half, half])
+    assert both.output_tokens_s == tuple(2 * load for load in half.curve.output_tokens_s)
+    assert both.first_token_s == pytest.approx(half.curve.first_token_s)
+
+
+def test_the_slowest_group_decides_the_curve_and_its_end():
+    fast = sample.serve("A")._replace(load_share=0.5)
+    slow = sample.serve("B")._replace(load_share=0.5)
+    both = of_scenario([fast, slow])
+    assert both.output_tokens_s[-1] == pytest.approx(2 * slow.curve.output_tokens_s[-1])
+    assert all(time >= other for time, other in zip(both.first_token_s, slow.curve.first_token_s, strict=True))
+    assert of_scenario([]) is None
+
+
+def test_a_scenario_without_gpus_has_no_memory_per_gpu(show):
+    results = sample.results()
+    scenarios = (results.scenarios[0]._replace(gpus=0), *results.scenarios[1:])
+    chart = show(MemoryChart, results=results._replace(scenarios=scenarios))
+    assert chart.data.stacks[0].memory is None
 
 
 def test_hovering_a_mark_names_its_scenario_and_click_explains_it(show, qtbot):

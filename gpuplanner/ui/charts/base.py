@@ -64,13 +64,16 @@ def named(plan: Plan, results: Results) -> tuple[Named, ...]:
 
 def short_name(name: str) -> str:
     """A name for places with little room: "8× GeForce RTX 4090 24GB" is "RTX 4090 24GB"."""
-    count, times, rest = name.partition("× ")
-    return (rest if times and count.isdigit() and "+" not in rest else name).removeprefix("GeForce ")
+    parts = []
+    for each in name.split(" + "):
+        count, times, rest = each.partition("× ")
+        parts.append((rest if times and count.isdigit() else each).removeprefix("GeForce "))
+    return " + ".join(dict.fromkeys(parts))
 
 
 def shorter_name(name: str) -> str:
     """The same without the memory size: "RTX 4090"."""
-    return re.sub(r" \d+ ?GB$", "", short_name(name))
+    return re.sub(r" \d+ ?GB\b", "", short_name(name))
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -308,14 +311,23 @@ class _Legend(QWidget):
         super().__init__()
         self._swatches: tuple[Swatch, ...] = ()
         self.theme: Theme | None = None
+        self._wanted = 0
         self.setFixedHeight(18)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_swatches(self, swatches: tuple[Swatch, ...], theme: Theme) -> None:
         if (swatches, theme) != (self._swatches, self.theme):
             self._swatches, self.theme = swatches, theme
-            self.setFixedWidth(round(sum(self._width(each) for each in swatches)))
+            self._wanted = round(sum(self._width(each) for each in swatches))
+            self.updateGeometry()
             self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._wanted, 18)
+
+    def minimumSizeHint(self) -> QSize:
+        # A narrow chart does without the last entries; hovering names every part.
+        return QSize(0, 18)
 
     def _width(self, swatch: Swatch) -> float:
         assert self.theme is not None
@@ -328,6 +340,8 @@ class _Legend(QWidget):
         painter.setFont(self.theme.font(11, 400))
         x = 0.0
         for swatch in self._swatches:
+            if x + self._width(swatch) > self.width() + 12:
+                return
             if swatch.line:
                 painter.fillRect(QRectF(x, 8, 10, 2), swatch.colour)
             else:
@@ -362,6 +376,7 @@ class Chart(QWidget):
         self._hovered = ""
         self._waiting: tuple[Plan, Results, str, str] | None = None
         self._top_x = self._top_y = 0.0
+        self._arranging = False
 
         self.title, self.unit, self.legend = QLabel(), QLabel(), _Legend()
         for label in (self.title, self.unit):
@@ -380,6 +395,7 @@ class Chart(QWidget):
         self.canvas = _Canvas(self)
         self.plot.addItem(self.canvas)
         self.view.disableAutoRange()
+        self.view.sigResized.connect(self._resized)
         self.bottom.setHeight(24)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
@@ -530,10 +546,12 @@ class Chart(QWidget):
         self._top_x = kept_top(self._top_x, needed_x)
         return self._top_x
 
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        if self.data is not None:
+    def _resized(self, *_args: object) -> None:
+        """Room for words at the ends of an axis is a matter of pixels."""
+        if self.data is not None and not self._arranging:
+            self._arranging = True
             self.arrange()
+            self._arranging = False
 
     def reset_zoom(self) -> None:
         """Show everything again."""

@@ -122,7 +122,8 @@ class CostChart(Chart):
         self.bottom.lines = False
         self.value_axis(self.left, ((tick, tick_text(tick)) for tick in nice_ticks(0, self._top_y, 5)))
         # The letters stand right of the last month.
-        self.set_range((0, months * 1.06), (0, self._top_y))
+        letters = self.theme.metrics(12, 600).horizontalAdvance("A, B, C") + 10
+        self.set_range((0, months / max(0.6, 1 - letters / max(self.view.width(), 1.0))), (0, self._top_y))
 
     def paint_data(self, painter: QPainter, place: Place) -> None:
         data: Spendings | None = self.data

@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from gpuplanner.i18n import _, facts, format
 from gpuplanner.model.plan import Plan, Serve
-from gpuplanner.model.results import Curve, Results
+from gpuplanner.model.results import Curve, Results, ServeResult
 from gpuplanner.ui.charts.base import (
     Chart,
     Left,
@@ -59,6 +60,27 @@ def at_load(curve: Curve, tokens_s: float, values: tuple[float, ...]) -> float |
     return values[index - 1] + share * (values[index] - values[index - 1])
 
 
+def of_scenario(groups: Sequence[ServeResult]) -> Curve | None:
+    """The curve of all groups that share a load: each carries its share of it, and the slowest decides.
+
+    It ends where the first of them saturates.
+    """
+    known = [(each.curve, each.load_share) for each in groups if each.curve is not None and each.load_share > 0]
+    if len(known) <= 1:
+        return known[0][0] if known else None
+    scaled = [
+        curve._replace(output_tokens_s=tuple(load / share for load in curve.output_tokens_s)) for curve, share in known
+    ]
+    first = min(scaled, key=lambda curve: curve.output_tokens_s[-1])
+    loads = first.output_tokens_s
+
+    def slowest(name: str) -> tuple[float, ...]:
+        read = [[at_load(curve, load, getattr(curve, name)) for load in loads] for curve in scaled]
+        return tuple(max(value for value in values if value is not None) for values in zip(*read, strict=True))
+
+    return Curve(loads, *(slowest(name) for name in Curve._fields[1:]))
+
+
 class LatencyChart(Chart):
     """A curve per scenario; time is on a logarithmic axis."""
 
@@ -69,11 +91,9 @@ class LatencyChart(Chart):
         workload = next((each for each in plan.workloads if each.id == workload_id), None)
         if not isinstance(workload, Serve):
             return None
-        curves = []
-        for entry in results.scenarios:
-            groups = [each for each in entry.serve if each.workload == workload_id and each.curve is not None]
-            # With several groups, the one that carries most of the load.
-            curves.append(max(groups, key=lambda each: each.load_share).curve if groups else None)
+        curves = [
+            of_scenario([each for each in entry.serve if each.workload == workload_id]) for entry in results.scenarios
+        ]
         if not any(curves):
             return None
         demand = next((each for each in results.demands if each.workload == workload_id), None)
@@ -177,7 +197,7 @@ class LatencyChart(Chart):
         if data.target_s is not None:
             text = _("target {time}").format(time=format.duration(data.target_s, 2))
             at = QPointF(area.left() + area.width() * 0.6, place.y(math.log10(data.target_s)) - 9)
-            self.paint_text(painter, at, text, theme.fail, weight=500, filled=False)
+            self.paint_text(painter, at, text, theme.fail, weight=500)
         if data.demand_tokens_s is not None:
             text = _("peak demand {rate}").format(rate=format.number(data.demand_tokens_s))
             at = QPointF(place.x(data.demand_tokens_s) + 5, area.bottom() - 9)

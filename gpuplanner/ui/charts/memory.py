@@ -42,7 +42,7 @@ class MemoryChart(Chart):
             every: tuple[ServeResult | TrainResult, ...] = (*entry.serve, *entry.train)
             groups = [each for each in every if each.workload == workload_id]
             fullest = max(groups, key=lambda each: each.memory_share.value or -1.0, default=None)
-            if fullest is None:
+            if fullest is None or not entry.gpus:
                 stacks.append(Stack(None, None, "unknown"))
             else:
                 stacks.append(Stack(fullest.memory, fullest.memory_share.value, fullest.fits.status))

@@ -100,7 +100,7 @@ class PowerChart(Chart):
             painter.fillRect(bar(place, row, load, max(load, nameplate)), faded(colour, _PALE * opacity))
             painter.fillRect(box, faded(colour, opacity))
             middle, text = box.center().y(), format.power_kw(draw.load.value, unit=False)
-            if box.width() > theme.metrics(11, 600).horizontalAdvance(text) + 12:
+            if box.height() >= 13 and box.width() > theme.metrics(11, 600).horizontalAdvance(text) + 12:
                 ground = blend(theme.panel, colour, opacity)
                 at = QPointF(box.right() - 6, middle)
                 self.paint_text(painter, at, text, black_or_white(ground), weight=600, align=Right, filled=False)
@@ -125,10 +125,11 @@ class PowerChart(Chart):
             self.paint_limit(painter, (QPointF(x, area.top()), QPointF(x, area.bottom())), colour)
             text = limit_text(limit)
             width = theme.metrics(11, 500).horizontalAdvance(text)
-            left = x - 6 - width
+            left, row = x - 6 - width, y
             if left < taken:
-                left = x + 6
-            self.paint_text(painter, QPointF(left, y), text, colour, weight=500)
+                # Right of its line, or above the words of the line before.
+                left, row = (x + 6, y) if x + 6 + width <= area.right() else (left, y - 15)
+            self.paint_text(painter, QPointF(left, row), text, colour, weight=500)
             taken = left + width + 6
 
     def reading(self, x: float, y: float) -> tuple[str, str]:

@@ -371,7 +371,8 @@ class _Track(QWidget):
             elif shown.target is not None and at < taken + 4 and at + width > begun - 4:
                 # Beside the target's words, not under them.
                 at = taken + 5 if x(of) >= x(shown.target) else begun - width - 5
-                at = min(max(at, float(start)), self.width() - width)
+                if not start <= at <= self.width() - width:
+                    at = begun - width - 5 if at > start else taken + 5
             painter.setPen(ink)
             painter.drawText(QPointF(at, y + 19), text)
 
