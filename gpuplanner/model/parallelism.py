@@ -5,6 +5,9 @@ from typing import NamedTuple
 from gpuplanner.catalog.schema import Llm, Runtime
 from gpuplanner.model.case import SINGLE_USER_ENGINES
 
+# The formulas share layers out evenly: the automatic choice leaves splits alone whose fullest stage holds a tenth more.
+_FULLEST_STAGE = 1.1
+
 
 class Split(NamedTuple):
     """Tensor, pipeline and data degree of a serving replica, expert ranks, and whether attention runs data-parallel."""
@@ -25,13 +28,22 @@ class Refusal(NamedTuple):
 
 def tensor_degrees(llm: Llm, most: int) -> list[int]:
     """Tensor degrees that divide the query heads, with KV heads split or copied whole, up to `most`."""
-    degrees = []
-    for tp in range(1, most + 1):
-        kv_heads = 1 if llm.attention.mla else llm.kv_heads
-        whole = kv_heads % tp == 0 or tp % kv_heads == 0
-        if llm.heads % tp == 0 and whole and (tp & (tp - 1) == 0 or tp == most):
-            degrees.append(tp)
-    return degrees
+    return [
+        tp
+        for tp in range(1, most + 1)
+        if llm.heads % tp == 0 and _whole_kv_heads(llm, tp) and (tp & (tp - 1) == 0 or tp == most)
+    ]
+
+
+def _whole_kv_heads(llm: Llm, tp: int) -> bool:
+    """Whether every rank holds whole KV heads: its share of them, or a copy of one."""
+    kv_heads = 1 if llm.attention.mla else llm.kv_heads
+    return kv_heads % tp == 0 or tp % kv_heads == 0
+
+
+def _even_stages(layers: int, pp: int) -> bool:
+    """Whether the fullest of `pp` stages holds hardly more than its share of the layers."""
+    return -(-layers // pp) * pp <= _FULLEST_STAGE * layers
 
 
 def refusal(
@@ -41,6 +53,8 @@ def refusal(
     tp, pp, dp = split.tp, split.pp, split.dp
     if llm.heads % tp:
         return Refusal("tp_not_divides", {"tp": tp, "heads": llm.heads})
+    if not _whole_kv_heads(llm, tp):
+        return Refusal("tp_not_divides", {"tp": tp, "heads": llm.kv_heads})
     if tp * pp * dp * split.attention_dp > gpus:
         return Refusal("gpus_not_divisible", {"gpus": gpus, "needed": tp * pp * dp * split.attention_dp})
     if pp > llm.layers:
@@ -49,6 +63,8 @@ def refusal(
         return Refusal("ep_without_experts", {"ep": split.ep})
     if split.ep > 1 and llm.moe is not None and llm.moe.experts % split.ep:
         return Refusal("ep_not_divides", {"ep": split.ep, "experts": llm.moe.experts})
+    if split.ep > tp * dp * split.attention_dp:
+        return Refusal("gpus_not_divisible", {"gpus": tp * dp * split.attention_dp, "needed": split.ep})
     if tp > max(gpus_per_server, link_domain):
         return Refusal("tp_leaves_server", {"tp": tp, "gpus": gpus_per_server})
     if runtime is not None:
@@ -75,7 +91,8 @@ def splits(llm: Llm, runtime: Runtime | None, gpus: int, gpus_per_server: int, l
         while tp * pp <= gpus and pp <= min(llm.layers, 64):
             dp = gpus // (tp * pp)
             split = Split(tp, pp, dp)
-            if refusal(llm, runtime, split, gpus, gpus_per_server, link_domain) is None:
+            even = single_user or _even_stages(llm.layers, pp)
+            if even and refusal(llm, runtime, split, gpus, gpus_per_server, link_domain) is None:
                 found.append(split)
             pp *= 2
         # All cards of the group as stages, where their number is no power of two.
