@@ -6,10 +6,11 @@ from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Llm, Runtime
 from gpuplanner.model import case as cases
 from gpuplanner.model import cpu, hardware, queueing
-from gpuplanner.model.bands import between, spread
+from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import WEIGHT_FORMATS
 from gpuplanner.model.plan import Run, Serve
 from gpuplanner.model.results import NOT_KNOWN, Check, Choice, Curve, Demand, MemoryUse, Part, ServeResult, exact
+from gpuplanner.model.serving import FULL as _FULL
 from gpuplanner.model.serving import capacity, context_tokens
 
 _FORMATS = {"32-bit": "bf16", "16-bit": "bf16", "8-bit": "q8_0", "4-bit": "q4_k_m", "any": "q4_k_m"}
@@ -68,7 +69,7 @@ def serve(
         )
         return nothing._replace(choice=choice, refusal=Check("ok"), fits=fit, memory=used)
     service = prompt + answer * token
-    busy = np.linspace(0.02, 0.98, _POINTS)
+    busy = np.linspace(0.02, _FULL, _POINTS)
     rate = busy / service * servers
     # One server each: a queue in front of every one, answers of spread-out length.
     wait = queueing.prefill_wait(busy, np.asarray(service), np.asarray(workload.answer_spread**2))
@@ -81,17 +82,25 @@ def serve(
     ]
     limit = float(servers / service)
     wanted = demand.requests_s * share if demand.requests_s is not None else limit * 0.98
-    overloaded = demand.requests_s is not None and wanted >= limit
+    at_once = demand.concurrency * share / servers if demand.concurrency is not None else 0.0
+    if demand.concurrency is not None:
+        wanted = limit * min(at_once, 1.0)
+    overloaded = demand.requests_s is not None and wanted >= _FULL * limit
     at = (
         NOT_KNOWN._replace(note="overloaded")
         if overloaded
         else spread(float(np.interp(wanted, rate, first)), read, "not validated")
     )
-    if demand.requests_s is None:
+    if demand.concurrency is not None:
+        # So many ask all the time: each waits for those before it.
+        at = spread(prompt + token + max(at_once - 1.0, 0.0) * service, read, "not validated")
+    elif demand.requests_s is None:
         at = NOT_KNOWN._replace(note="queue")
+    within = between(reach[0], reach[1], reach[2], "not validated")
     headroom = NOT_KNOWN
     if demand.requests_s:
-        headroom = between(*(value / wanted - 1.0 for value in reach), "not validated")
+        middle, low, high = (value / wanted - 1.0 for value in reach)
+        headroom = between(middle, low, high, "not validated")
     parts = (
         Part("weights", float(columns.active) * size / active * token),
         Part("kv_cache", (1.0 - float(columns.active) * size / active) * token),
@@ -101,9 +110,9 @@ def serve(
         memory_share=spread(used.used / used.usable, 1.05, "predicted"), first_token_s=at,
         first_token_idle_s=spread(prompt + token, read, "not validated"),
         per_token_s=spread(token, decode, "predicted", parts),
-        output_tokens_s=between(*(value * answer for value in reach), "not validated"),
-        output_tokens_s_limit=spread(limit * answer, decode, "not validated"), requests_s=between(*reach,
-        "not validated"), headroom=headroom,
+        output_tokens_s=scaled(within, answer),
+        output_tokens_s_limit=spread(limit * answer, decode, "not validated"), requests_s=within,
+        headroom=headroom,
         batch=min(wanted / limit, 1.0) * servers, max_batch=float(servers), decode_step_s=spread(token, decode,
         "predicted", parts),
         prefill_s=spread(prompt, read, "not validated"), single_stream_tokens_s=spread(1.0 / token, decode,

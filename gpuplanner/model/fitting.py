@@ -4,6 +4,7 @@ Every legal tensor, pipeline and sharding layout with its largest micro-batch th
 fastest row that fits wins, ties go to the smaller tensor and pipeline degree.
 """
 
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import FineTune, Group, Network, Run, Train
 from gpuplanner.model.power import TRAINING_SHARE_OF_TDP
-from gpuplanner.model.results import NOT_KNOWN, Check, Choice, MemoryUse, Part, TrainResult
+from gpuplanner.model.results import NOT_KNOWN, Basis, Check, Choice, MemoryUse, Part, TrainResult
 from gpuplanner.model.serving import choose_runtime
+from gpuplanner.units import SECONDS_PER_DAY
 
 _ZERO = {"zero0": 0.0, "zero1": 1.0, "zero2": 2.0, "zero3": 3.0}
 _RECOMPUTE = {
@@ -151,16 +153,16 @@ def build_case(
     calibration = catalog.calibration
     assert hard.gpu is not None
     card = hardware.card_columns(hard, catalog, decode_bound=False)
-    shape = cases.llm_columns(llm)
+    shape: np.ndarray = cases.llm_columns(llm)
     columns = cases.GpuColumns(*card)
-    peak = {
+    rate = {
         "fp32": columns.peak32,
         "tf32": columns.tf32,
         "fp8": columns.peak_fp8,
         "int8": columns.peak_int8,
         "fp4": columns.peak_fp4,
     }.get(compute, columns.peak16)
-    peak = float(peak * columns.sustained)
+    peak = float(rate * columns.sustained)
     architecture = calibration.architecture(hard.gpu.architecture)
     framework = runtime.engine or "other"
     index = training.constants_index(architecture, framework, compute, calibration)
@@ -221,10 +223,14 @@ def run_training(
     def refuse(check: Check) -> Trained:
         return Trained(nothing._replace(refusal=check), None, float("nan"))
 
-    if hard.gpu is None:
+    if hard.gpu is None and group.gpu:
+        return refuse(Check("unknown", "unknown_card", {"gpu": group.gpu}))
+    if hard.gpu is None or hard.devices == 0:
         return refuse(Check("fail", "training_needs_gpu"))
     if hard.gpu.memory_bandwidth_bytes_s is None or not hard.gpu.peak_flops:
         return refuse(Check("unknown", "card_figures_missing", {"gpu": hard.gpu.name}))
+    if runtime is None and run.runtime != "auto":
+        return refuse(Check("unknown", "runtime_not_scored", {"runtime": run.runtime}))
     if runtime is None:
         return refuse(Check("fail", "no_runtime", {"gpu": hard.gpu.name}))
     if runtime.use not in ("training", "finetune"):
@@ -272,7 +278,7 @@ def run_training(
     )
     family = "finetune" if workload.kind == "finetune" else "training"
     factor = evidence.factor(catalog.calibration, family, seen)
-    basis = "predicted" if seen.validated else "not validated"
+    basis: Basis = "predicted" if seen.validated else "not validated"
     one_step = training.TrainStep(*(column[at] for column in step))
     parts = tuple(
         Part(name, float(value)) for name, value in zip(training.TrainStep._fields, one_step, strict=True) if value
@@ -360,7 +366,7 @@ def run_training(
     elif verdict.answer == "not known":
         state = Check("warn", "runtime_unknown", {"runtime": runtime.name, "gpu": hard.gpu.name})
     reference = float("nan")
-    if compute in _COMPUTE_BITS and fits[at]:
+    if compute == "fp32" and fits[at]:
         sixteen = build_case(
             [layout],
             run,
@@ -377,7 +383,8 @@ def run_training(
         choice=choice, refusal=state, fits=fit, memory=memory_use,
         memory_share=spread(share, memory_factor, basis, tuple(Part(name, value / memory_use.usable) for name,
         value in names)),
-        step_s=step_figure, tokens_s=speed_figure, mfu=between(mfu, mfu / factor, min(mfu * factor, 1.0), shown) if fits[at] else NOT_KNOWN,
+        step_s=step_figure, tokens_s=speed_figure,
+        mfu=between(mfu, mfu / factor, min(mfu * factor, 1.0), shown) if fits[at] else NOT_KNOWN,
         duration_s=duration,
         gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
         communication_share=float(busy / seconds) if seconds else 0.0,
@@ -390,8 +397,12 @@ def deadline_of(workload: FineTune | Train) -> float | None:
     if workload.deadline_s is not None:
         return workload.deadline_s
     if workload.start and workload.deadline:
-        days = (np.datetime64(workload.deadline) - np.datetime64(workload.start)).astype("timedelta64[D]").astype(int)
-        return float(max(days, 0) * 86_400)
+        try:
+            days = (date.fromisoformat(workload.deadline) - date.fromisoformat(workload.start)).days
+        except ValueError:
+            # A day that is in no calendar, such as 31 February, sets no deadline.
+            return None
+        return max(days, 0) * SECONDS_PER_DAY
     return None
 
 

@@ -157,7 +157,7 @@ def card_columns(hard: Hardware, catalog: Catalog, decode_bound: bool) -> np.nda
     Under a cap compute follows the power law; memory keeps its speed until the cap reaches what decode draws.
     """
     assert hard.gpu is not None
-    card = cases.gpu_columns(hard.gpu, catalog.calibration).copy()
+    card: np.ndarray = cases.gpu_columns(hard.gpu, catalog.calibration).copy()
     at = cases.GpuColumns._fields.index
     card[at("link")], card[at("link_domain")], card[at("peer_to_peer")] = (
         hard.link_one_way,

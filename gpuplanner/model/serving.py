@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Llm, Runtime
+from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model import case as cases
 from gpuplanner.model import evidence, hardware, inference, memory, parallelism, power, queueing
 from gpuplanner.model.bands import between, spread, weakest
@@ -47,7 +47,7 @@ _DRAFT_ACCEPTANCE = {"draft": 0.7, "eagle": 0.8, "mtp": 0.8}
 _SPARSE_SPEED = 2.0
 _TIE = 1e-9
 # A queue this close to capacity does not settle within a peak hour: it counts as overloaded.
-_FULL = 0.98
+FULL = 0.98
 
 
 class Candidate(NamedTuple):
@@ -90,12 +90,13 @@ class Prepared(NamedTuple):
 
 def context_tokens(workload: Serve, llm: Llm) -> float:
     """The longest sequence that must fit: stated, or the 99th percentile of prompt and answer rounded up."""
+    usual = float(workload.prompt_tokens + workload.answer_tokens)
     if workload.max_context_tokens != "auto":
-        return float(workload.max_context_tokens)
+        return max(float(workload.max_context_tokens), usual)
     prompt = workload.prompt_tokens * queueing.lognormal_excess(workload.prompt_spread, 0.99)
     answer = workload.answer_tokens * queueing.lognormal_excess(workload.answer_spread, 0.99)
     long = np.ceil((prompt + answer) / _CONTEXT_STEP) * _CONTEXT_STEP
-    return float(min(long, llm.max_context or np.inf))
+    return max(float(min(long, llm.max_context or np.inf)), usual)
 
 
 def choose_runtime(run: Run, kind: str, hard: hardware.Hardware, group: Group, catalog: Catalog) -> Runtime | None:
@@ -181,7 +182,9 @@ def _candidates(
     options = parallelism.splits(llm, runtime, hard.devices, hard.devices_per_server, hard.link_domain)
     if run.attention_dp is True:
         ranks = min(hard.devices, hard.devices_per_server)
-        options = [parallelism.Split(1, 1, hard.devices // ranks, ranks, ranks)] if llm.moe else []
+        if llm.moe is None:
+            return [], parallelism.Refusal("ep_without_experts", {"ep": ranks})
+        options = [parallelism.Split(1, 1, hard.devices // ranks, ranks, ranks)]
     if stated:
         chosen = []
         for split in options or [parallelism.Split(1, 1, 1)]:
@@ -207,7 +210,7 @@ def _candidates(
             return [], refusals[0]
     assert hard.gpu is not None
     architecture = catalog.calibration.architecture(hard.gpu.architecture)
-    rows = []
+    rows: list[Candidate] = []
     for weights, compute in _formats(run, workload, llm, hard, runtime, group, catalog):
         setting = Setting(architecture, hard.gpu.vendor, engine, weights, compute, llm.moe is not None)
         for kv in _kv_choices(run, hard, runtime, group, catalog):
@@ -223,13 +226,19 @@ def build_case(
     hard: hardware.Hardware,
     runtime: Runtime,
     catalog: Catalog,
+    stored: bool = False,
 ) -> Case:
-    """The case whose rows are the candidates."""
+    """The case whose rows are the candidates.
+
+    ``stored``: with the weights as pruning leaves them in memory. Kernels read and multiply pruned weights like any
+    other, but for 2:4 on cards with units for it; so a case for speed is built without.
+    """
     calibration = catalog.calibration
     assert hard.gpu is not None
     card = hardware.card_columns(hard, catalog, decode_bound=True)
-    shape = cases.llm_columns(llm).copy()
-    if run.pruning_kept < 1.0:
+    shape: np.ndarray = cases.llm_columns(llm).copy()
+    sparse_units = run.pruning_2_4 and has_sparse_units(hard.gpu)
+    if run.pruning_kept < 1.0 and stored:
         for name in ("params", "nonexpert", "expert", "head", "embedding", "active"):
             shape[cases.LlmColumns._fields.index(name)] *= run.pruning_kept
     single_user = runtime.engine in cases.SINGLE_USER_ENGINES
@@ -252,14 +261,14 @@ def build_case(
         accepted = _DRAFT_ACCEPTANCE[speculation.kind] if speculation.acceptance == "auto" else speculation.acceptance
         draft, draft_cost = float(speculation.draft_tokens), speculation.draft_cost
     native = (llm.native_dtype or "").startswith("mxfp4")
-    sparse = _SPARSE_SPEED if run.pruning_2_4 and _has_sparse_units(catalog, hard) else 1.0
+    sparse = _SPARSE_SPEED if sparse_units else 1.0
     settings = {candidate.setting for candidate in candidates}
     peaks = {setting: cases.compute_peak(card, setting) * sparse for setting in settings}
-    places = {setting: cases.constants_index(setting, calibration) for setting in settings}
+    places: dict[Setting, np.ndarray] = {setting: cases.constants_index(setting, calibration) for setting in settings}
     rows, indices = [], []
     for candidate in candidates:
         body, expert, rest = cases.bytes_per_weight(candidate.weights, native)
-        if run.pruning_2_4:
+        if run.pruning_2_4 and (stored or sparse_units):
             # 2:4 keeps half of the weights and two bits of position for each pair that is kept.
             body, expert = body * 0.5 + 0.125, expert * 0.5 + 0.125
         split = candidate.split
@@ -282,12 +291,9 @@ def _engine_limit(engine: str, runtime: Runtime, catalog: Catalog) -> float:
     return float(stated or runtime.max_sequences or 256)
 
 
-def _has_sparse_units(catalog: Catalog, hard: hardware.Hardware) -> bool:
+def has_sparse_units(gpu: Gpu) -> bool:
     """2:4 sparsity in matrix units: NVIDIA from the A100 on."""
-    assert hard.gpu is not None
-    return (hard.gpu.vendor == "NVIDIA" and (hard.gpu.compute_capability or "0") >= "8") or (
-        hard.gpu.compute_capability or ""
-    ).startswith(("10", "12"))
+    return gpu.vendor == "NVIDIA" and float(gpu.compute_capability or 0) >= 8.0
 
 
 class Load(NamedTuple):
@@ -334,7 +340,10 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
 def capacity(
     rate: np.ndarray, first: np.ndarray, token: np.ndarray, first_target: float | None, token_target: float | None
 ) -> np.ndarray:
-    """Highest rate on each curve at which both targets hold; 0 where they never do. The last axis runs along the curve."""
+    """Highest rate on each curve at which both targets hold; 0 where they never do.
+
+    The last axis runs along the curve.
+    """
     over = np.zeros(np.broadcast_shapes(rate.shape, first.shape, token.shape))
     for curve, target in ((first, first_target), (token, token_target)):
         if target is not None:
@@ -356,15 +365,18 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     """Choose how the run is carried out and trace its curve; independent of the load itself."""
     hard = hardware.resolve(group, network, catalog)
     runtime = choose_runtime(run, "serve", hard, group, catalog)
+    none = np.zeros(0)
     empty = Prepared(
         llm, runtime, hard, None, Check("unknown", "not_known", {"reason": "runtime"}), None, None, Check("unknown",
         "not_known"), None,
-        context_tokens(workload, llm), *([np.zeros(0)] * 5), 0.0, 0.0, 0.0, 0.0, 0.0, (), None, "not known",
+        context_tokens(workload, llm), none, none, none, none, none, 0.0, 0.0, 0.0, 0.0, 0.0, (), None, "not known",
     )  # fmt: skip
-    if hard.gpu is None:
+    if hard.gpu is None or hard.devices == 0:
         return empty._replace(refusal=Check("fail", "no_gpu"))
     if hard.gpu.memory_bandwidth_bytes_s is None or not hard.gpu.peak_flops:
         return empty._replace(refusal=Check("unknown", "card_figures_missing", {"gpu": hard.gpu.name}))
+    if runtime is None and run.runtime != "auto":
+        return empty._replace(refusal=Check("unknown", "runtime_not_scored", {"runtime": run.runtime}))
     if runtime is None:
         return empty._replace(refusal=Check("fail", "no_runtime", {"gpu": hard.gpu.name}))
     if (
@@ -387,6 +399,13 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     candidates, refused = _candidates(run, workload, llm, hard, runtime, group, catalog)
     if refused is not None:
         return empty._replace(refusal=Check("fail", refused.key, refused.numbers))
+    if candidates and run.compute != "auto":
+        # A type of arithmetic that was asked for and that the card has no units for.
+        card = hardware.card_columns(hard, catalog, decode_bound=True)
+        candidates = [one for one in candidates if np.isfinite(cases.compute_peak(card, one.setting))]
+        if not candidates:
+            numbers = {"gpu": hard.gpu.name, "compute": run.compute}
+            return empty._replace(refusal=Check("fail", "no_compute_unit", numbers))
     if not candidates:
         return empty._replace(
             refusal=Check(
@@ -395,7 +414,9 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         )
 
     case = build_case(candidates, run, workload, llm, hard, runtime, catalog)
-    split_memory = memory.serving_memory(case)
+    pruned = run.pruning_kept < 1.0 or run.pruning_2_4
+    held = build_case(candidates, run, workload, llm, hard, runtime, catalog, stored=True) if pruned else case
+    split_memory = memory.serving_memory(held)
     context = empty.context
     room = memory.sequences_that_fit(case, split_memory, case.run.input + case.run.output / 2.0)
     longest = memory.sequences_that_fit(case, split_memory, np.full(case.size, context))
@@ -423,9 +444,12 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     at = int(keep[best])
     chosen, one = candidates[at], case.rows(np.array([at]))
     curve = Load(*(part[best] for part in curves))
+    ranks = chosen.split.tp * chosen.split.attention_dp
+    linked = hard.link_one_way > 0 and ranks <= hard.link_domain
     seen = evidence.serving(
-        catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server
-    )
+        catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server,
+        linked,
+    )  # fmt: skip
     factor = evidence.factor(catalog.calibration, "max_throughput", seen)
     first_factor = evidence.factor(catalog.calibration, "ttft_loaded", seen)
     token_factor = evidence.factor(catalog.calibration, "serving_tpot", seen)
@@ -479,7 +503,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         curve.first_token_mean_s, curve.per_token_s, float(room[at]), middle if fits[at] else 0.0,
         low if fits[at] else 0.0,
         high if fits[at] else 0.0, float(curve.limit) if fits[at] else 0.0,
-        _format_options(candidates, keep, within, limit, fits, case, split_memory), seen,
+        _format_options(candidates, keep, within, limit, fits, held, split_memory), seen,
         "predicted" if seen.validated else "not validated",
     )  # fmt: skip
 
@@ -577,7 +601,7 @@ def result(
     overloaded = False
     if demand.requests_s is not None:
         wanted = demand.requests_s * share
-        overloaded = wanted >= _FULL * p.limit
+        overloaded = wanted >= FULL * p.limit
         batch = float(np.interp(min(wanted, p.limit), p.requests_s, p.batch))
     elif demand.concurrency is not None:
         batch = min(demand.concurrency * share / replicas, max(p.room, 1.0), float(p.choice.max_sequences))
@@ -633,7 +657,9 @@ def result(
         else NOT_KNOWN
     )
 
-    needed_batch = min(max(batch / p.choice.attention_dp if p.choice.attention_dp else batch, 1.0), max(p.room, 1.0))
+    # Attention ranks each hold the cache of their own share of the sequences.
+    holders = float(case.run.attention_dp[0])
+    needed_batch = min(max(batch / holders, 1.0), max(p.room / holders, 1.0))
     one_cache, longest = (
         float(size) for size in memory.cache_per_gpu(case, np.array([workload.prompt_tokens + answer / 2.0, p.context]))
     )
