@@ -7,7 +7,7 @@ import numpy as np
 from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Server
-from gpuplanner.model.bands import between, total
+from gpuplanner.model.bands import between, scaled, total
 from gpuplanner.model.case import Columns
 from gpuplanner.model.results import Figure, exact
 
@@ -74,7 +74,7 @@ _BOARD_POWER = {"SoC": (70.0, 25.0, 250.0), "OAM": (700.0, 450.0, 1000.0), "PCIe
 
 
 def board_power(gpu: Gpu, catalog: Catalog) -> Figure:
-    """Most that a card draws: the maker's figure, that of the computer it is sold in, or what cards of its form draw. [W]"""
+    """Most that a card draws: the maker's figure, its computer's, or what cards of its form draw. [W]"""
     if gpu.board_power_w is not None:
         return exact(gpu.board_power_w.value, "known")
     for server in catalog.servers.values():
@@ -148,6 +148,7 @@ class ServerClass(NamedTuple):
     idle_with_cards_w: Figure | None
 
 
+_CARDS_OF_A_RACK = 72
 # Which row of `assumptions` speaks for a class that has none of its own.
 _BASE_ROW = {
     "hgx_a100": "hgx_a100",
@@ -195,7 +196,7 @@ def chassis_power(
     """
     if server_class == "rack_scale":
         share = _assumed(catalog, "nameplate_without_gpus", "rack_scale_share_of_gpu_tdp")
-        extra = between(*(tdp_sum_w * (bound or 0.0) for bound in share[:3]), "assumed")
+        extra = scaled(share, tdp_sum_w)
         return between(0.7 * (extra.value or 0), 0.5 * (extra.value or 0), extra.value or 0, "assumed"), extra
     if server_class == "mac":
         # An Apple computer is its chip and a little more.
@@ -203,16 +204,16 @@ def chassis_power(
     if server_class == "cpu_only_2s":
         nameplate = _assumed(catalog, "nameplate_without_gpus", server_class)
         if cpu_tdp_w is None:
-            return between(*(0.6 * (bound or 0.0) for bound in nameplate[:3]), "assumed"), nameplate
+            return scaled(nameplate, 0.6), nameplate
         idle, busy = (
             catalog.assumption("idle_power_server_with_gpus", server_class),
             catalog.assumption("cpu_power_busy", "server CPU"),
         )
-        base = [idle.value + share * cpu_tdp_w for share in (busy.value, busy.low, busy.high)]
-        return between(*base, "assumed"), nameplate
+        base, low, high = (idle.value + share * cpu_tdp_w for share in (busy.value, busy.low, busy.high))
+        return between(base, low, high, "assumed"), nameplate
     if server_class == "superchip_1u":
         nameplate = _assumed(catalog, "nameplate_without_gpus", server_class)
-        return between(*(0.6 * (bound or 0.0) for bound in nameplate[:3]), "assumed"), nameplate
+        return scaled(nameplate, 0.6), nameplate
     nameplate = _assumed(catalog, "nameplate_without_gpus", server_class)
     row = _BASE_ROW.get(server_class) or ("hgx_h100_h200, liquid" if liquid else "hgx_h100_h200, air at load")
     return _assumed(catalog, "base_load_without_gpus", row), nameplate
@@ -227,19 +228,24 @@ def server_idle(
     """
     if server is not None and server.idle_power_w is not None and gpus == server.gpus_per_server:
         return exact(server.idle_power_w.value, "known")
+    if server_class == "rack_scale":
+        share = gpus / _CARDS_OF_A_RACK
+        reading = _assumed(catalog, "idle_power_server_with_gpus", server_class)
+        return scaled(reading, share)
     row = _IDLE_ROW.get(server_class)
     if row is None:
-        base = {"rack_scale": 6000.0, "superchip_1u": 120.0}.get(server_class, 300.0)
+        base = {"superchip_1u": 120.0}.get(server_class, 300.0)
         return between(
             base + gpus * gpu_idle_w, 0.6 * base + gpus * gpu_idle_w, 1.6 * base + gpus * gpu_idle_w, "assumed"
         )
     assumed = _assumed(catalog, "idle_power_server_with_gpus", row)
     shift = 0.0 if server_class in ("mac", "cpu_only_2s") else (gpus - gpus_usual) * gpu_idle_w
-    return between(*(max((bound or 0.0) + shift, 20.0) for bound in assumed[:3]), "assumed")
+    value, low, high = (max((bound or 0.0) + shift, 20.0) for bound in assumed[:3])
+    return between(value, low, high, "assumed")
 
 
 def nameplate(server: Server | None, gpus: int, cards_w: Figure, extra_w: Figure) -> Figure:
-    """What the type plate says a server may draw: the vendor's figure for a full server, else cards and a class value. [W]"""
+    """What the type plate says a server may draw: the vendor's for a full server, else cards and a class value. [W]"""
     if server is not None and server.max_power_w is not None and gpus == server.gpus_per_server:
         return exact(server.max_power_w.value, "known")
     return total([cards_w, extra_w])

@@ -61,6 +61,10 @@ def group_power(
 ) -> GroupPower:
     """Idle, load, average and nameplate power of all servers of a group. [W]"""
     gpu = hard.gpu
+    if gpu is None and group.gpu:
+        # Cards that no entry describes: what they draw is not known, and so is the whole.
+        nothing = NOT_KNOWN._replace(note="power")
+        return GroupPower(index, nothing, nothing, nothing, nothing, nothing, group.servers, hard.devices)
     devices = hard.devices_per_server
     limit = scaled(power.board_power(gpu, catalog), 1.0 / gpu.gpus_per_card) if gpu is not None else exact(0.0, "known")
     tdp = limit.value or 0.0
