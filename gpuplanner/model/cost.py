@@ -30,6 +30,8 @@ _RATES = {"CNY": "CNY per USD", "JPY": "JPY per USD", "EUR": "USD per EUR", "GBP
 # Currencies of tariffs that the exchange rates of the catalog do not cover (unverified, ±5 %).
 _OTHER_PER_USD = {"KRW": 1400.0, "INR": 88.0, "TWD": 31.0}
 _CHASSIS_OF_A_MAC = ("mac",)
+_CONSUMER = ("GeForce", "Radeon RX", "Arc A", "Arc B")
+_WORKSTATION = ("RTX", "Radeon PRO", "Radeon AI PRO", "Arc Pro", "Quadro")
 
 
 def months(date: str) -> int:
@@ -96,9 +98,18 @@ def _of_prices(prices: list[Price], exchange: Exchange) -> tuple[Figure, str] | 
     return between(middle, low, high, "known"), date
 
 
+def _for_country(prices: list[Price], country: str) -> tuple[list[Price], bool]:
+    """The prices of the buyer's own market where there are any, else those of the others; and whether they are its own.
+
+    China is a market of its own: import, export control and tax make its prices differ; all others count as one.
+    """
+    home = [price for price in prices if ("CN" in price.region) == (country == "CN")]
+    return (home, True) if home else (prices, False)
+
+
 def _age_row(gpu: Gpu, age: float, kind: str) -> str:
     if kind == "resale":
-        if gpu.name.startswith("GeForce"):
+        if _is_consumer(gpu):
             return (
                 "GeForce, after 1 year"
                 if age < 2
@@ -108,12 +119,17 @@ def _age_row(gpu: Gpu, age: float, kind: str) -> str:
             )
         years = int(np.clip(round(age), 1, 5))
         return f"data-center card, after {years} year{'s' if years > 1 else ''}"
-    if gpu.name.startswith("GeForce"):
+    if _is_consumer(gpu):
         return "GeForce, 1-2 years" if age < 2.5 else "GeForce, 3-4 years" if age < 4.5 else "GeForce, 5-6 years"
-    if gpu.name.startswith(("RTX", "Radeon PRO", "Quadro")):
+    if gpu.name.startswith(_WORKSTATION):
         return "workstation card, 3-5 years"
     steps = ((1.5, "1 year"), (2.5, "2 years"), (3.5, "3 years"), (5.0, "4 years"), (7.0, "6 years"))
     return "data-center card, " + next((words for limit, words in steps if age < limit), "8 years and more")
+
+
+def _is_consumer(gpu: Gpu) -> bool:
+    """Whether a card is sold for games, whose prices age in a way of their own."""
+    return gpu.name.startswith(_CONSUMER)
 
 
 def age_of(gpu: Gpu, catalog: Catalog) -> float:
@@ -131,20 +147,25 @@ def card_price(
     """
     own = [price for price in catalog.prices_of(gpu.name) if price.kind == "gpu" and price.per == "card"]
     wanted = "used" if condition in ("used", "owned") else "new"
-    market = [price for price in own if price.condition == wanted and price.price_kind != "launch"]
-    found = _of_prices(market, exchange)
-    if found is not None:
-        return found[0], found[1], "market"
     region = exact(1.0, "known")
     if country == "CN":
         row = "CN, cards under export control" if gpu.export_restricted else "CN, cards sold freely"
         region = hardware.assumed(catalog, "price_factor_region", row)
+    market, at_home = _for_country(
+        [price for price in own if price.condition == wanted and price.price_kind != "launch"], country
+    )
+    found = _of_prices(market, exchange)
+    if found is not None and (at_home or country != "CN"):
+        return found[0], found[1], "market"
+    if found is not None:
+        # A price of another market, brought here.
+        return _assumed(product(found[0], region)), found[1], "other_market"
     age = age_years if age_years is not None else age_of(gpu, catalog)
     newer = _of_prices([price for price in own if price.condition == "new" and price.price_kind != "launch"], exchange)
     launch = _of_prices([price for price in own if price.price_kind == "launch"], exchange)
     if wanted == "used":
         factor = hardware.assumed(catalog, "used_price_factor", _age_row(gpu, age, "price"))
-        if newer is not None and not gpu.name.startswith("GeForce"):
+        if newer is not None and not _is_consumer(gpu):
             condition_factor = hardware.assumed(catalog, "used_price_factor_condition", "used, working")
             return _assumed(product(newer[0], condition_factor)), newer[1], "new_times_condition"
         source = launch or newer
@@ -154,11 +175,11 @@ def card_price(
         if age > 2.5:
             factor = hardware.assumed(catalog, "used_price_factor", _age_row(gpu, age, "price"))
             wide = between(max(factor.value or 0.0, 0.8), factor.value or 0.0, 1.15, "assumed")
-            return _assumed(product(launch[0], wide)), launch[1], "launch_times_age"
+            return _assumed(product(launch[0], product(wide, region))), launch[1], "launch_times_age"
         return _assumed(product(launch[0], product(between(1.0, 0.8, 1.25, "assumed"), region))), launch[1], "launch"
-    row = next((row for row in catalog.assumptions if row.key == "price_card" and row.applies_to == gpu.name), None)
-    if row is not None:
-        return exchange.figure(between(row.value, row.low, row.high, "assumed"), "USD"), row.date, "class"
+    stated = next((one for one in catalog.assumptions if one.key == "price_card" and one.applies_to == gpu.name), None)
+    if stated is not None:
+        return exchange.figure(between(stated.value, stated.low, stated.high, "assumed"), "USD"), stated.date, "class"
     used = _of_prices([price for price in own if price.condition == "used"], exchange)
     if used is not None:
         wide = between(1.4, 1.0, 1.8, "assumed")
@@ -180,6 +201,8 @@ def server_price(
     if group.price != "auto":
         return exchange.money(group.price), str(group.quote_date or ""), "quote"
     gpu = hard.gpu
+    if gpu is None and group.gpu:
+        return NOT_KNOWN._replace(note="price"), "", "none"
     if group.condition == "rented":
         if gpu is None:
             return NOT_KNOWN._replace(note="price"), "", "none"
@@ -188,12 +211,16 @@ def server_price(
     wanted = "used" if group.condition in ("used", "owned") else "new"
     if hard.server is not None and gpu is not None:
         whole = [
-            price for price in catalog.prices_of(hard.server.name, wanted)
-            if price.kind == "server" and (price.gpu in (None, gpu.name)) and (price.gpus in (None,
-            group.gpus_per_server)) and price.price_kind != "launch"
-        ]  # fmt: skip
+            price
+            for price in catalog.prices_of(hard.server.name, wanted)
+            if price.kind == price.per == "server"
+            and price.gpu in (None, gpu.name)
+            and price.gpus in (None, group.gpus_per_server)
+            and price.price_kind != "launch"
+        ]
+        whole, at_home = _for_country(whole, country)
         found = _of_prices(whole, exchange)
-        if found is not None:
+        if found is not None and (at_home or country != "CN"):
             return found[0], found[1], "market"
     kind = hard.server_class
     if kind in _CHASSIS_OF_A_MAC:
@@ -290,6 +317,13 @@ def resale_share(group: Group, gpu: Gpu | None, economics: Economics, catalog: C
     return between(value, 0.3 * value, min(ratio.high or value, 0.9), "assumed")
 
 
+def spares(group: Group, gpu: Gpu, term_years: float, catalog: Catalog) -> int:
+    """Cards that are likely to fail within the term, to be bought with used ones, which have no warranty."""
+    row = "GeForce, ex-mining or 24/7 used" if _is_consumer(gpu) else "data-center card, used, tested"
+    rate = catalog.assumption("annual_failure_rate", row).value
+    return int(np.ceil(group.gpus_per_server * group.servers * (1.0 - (1.0 - rate) ** term_years)))
+
+
 def money_of(
     scenario: Scenario,
     plan: Plan,
@@ -350,6 +384,16 @@ def money_of(
                 else "server, third party",
             )
         maintained.append(product(whole, share))
+    for group, hard in zip(scenario.groups, hardwares, strict=True):
+        if group.condition != "used" or hard.gpu is None:
+            continue
+        count = spares(group, hard.gpu, term, catalog)
+        age = None if group.age_years == "auto" else group.age_years
+        card = card_price(hard.gpu, group.condition, age, plan.country, catalog, exchange)[0]
+        if count and card.value is not None:
+            reserve = scaled(card, float(count))
+            lines.append(MoneyLine("spares", group.gpu, count, card, reserve))
+            bought.append(reserve)
     network = _network_line(scenario, hardwares, prices, exchange, catalog)
     if network.value:
         lines.append(MoneyLine("network", "", 1, network, network))
@@ -445,7 +489,12 @@ def run_cost(bill: MoneyResult, groups: tuple[Group, ...], group: int, term_year
 
     The bill is shared by what the servers of each group are worth; rented and owned ones count with their price.
     """
-    worth = [(line.unit_price.value or 0.0) * line.quantity for line in bill.lines[: len(groups)]]
+    worth = [
+        (line.amount.value or 0.0) * term_years
+        if line.key == "rent_per_year"
+        else (line.unit_price.value or 0.0) * line.quantity
+        for line in bill.lines[: len(groups)]
+    ]
     if bill.total_over_term.value is None or sum(worth) <= 0:
         return NOT_KNOWN._replace(note="price")
     return product(scaled(bill.total_over_term, worth[group] / sum(worth) / term_years), years)
