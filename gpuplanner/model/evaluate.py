@@ -10,12 +10,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Llm
+from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model import cost, cpu_serving, evidence, findings, fitting, hardware, room, serving, verdict
 from gpuplanner.model.bands import between, product, scaled, spread, total
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.findings import Computed
-from gpuplanner.model.plan import FineTune, Group, Plan, Run, Scenario, Serve, Train, Workload
+from gpuplanner.model.plan import (
+    Economics,
+    ExchangeRate,
+    FineTune,
+    Group,
+    Plan,
+    Run,
+    Scenario,
+    Serve,
+    Site,
+    Train,
+    Wishes,
+    Workload,
+)
 from gpuplanner.model.results import (
     NOT_KNOWN,
     Check,
@@ -44,13 +57,13 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid
     plan: what cannot be computed is a figure that is not known, with a reason.
     """
-    view = _views(plan.entries, catalog)
+    view: Catalog = _views(plan.entries, catalog)
     demands = tuple(
         serving.demand_of(workload, _named_llm(workload, view), plan.economics.term_years)
         for workload in plan.workloads
         if isinstance(workload, Serve)
     )
-    computed = tuple(
+    computed: tuple[Computed, ...] = tuple(
         _scenarios(
             scenario,
             plan.workloads,
@@ -106,7 +119,7 @@ def _prepare_serving(
     """
     best: serving.Prepared | None = None
     for llm in candidate_llms(workload, run, catalog):
-        prepared = serving.prepared(workload, group, network, run, llm, catalog)
+        prepared: serving.Prepared = serving.prepared(workload, group, network, run, llm, catalog)
         if best is None:
             best = prepared
         if prepared.case is not None and prepared.fits.status != "fail":
@@ -125,7 +138,7 @@ def _training_run(
 ) -> fitting.Trained | None:
     best: fitting.Trained | None = None
     for llm in candidate_llms(workload, run, catalog):
-        trained = fitting.trained(workload, group, network, run, llm, catalog)
+        trained: fitting.Trained = fitting.trained(workload, group, network, run, llm, catalog)
         if trained.result.choice is not None and trained.result.fits.status != "fail":
             return trained
         best = best or trained
@@ -135,9 +148,12 @@ def _training_run(
 _training_runs = IdentityCache(_training_run, limit=512)
 
 
-def _unknown_model(workload: Workload, group_index: int, run: Run) -> ServeResult:
-    name = run.llm if run.llm != "auto" else ", ".join(workload.llm)
-    check = Check("unknown", "unknown_model", {"llm": name})
+def _not_computed(workload: Workload, group_index: int, group: Group, run: Run, gpu: Gpu | None) -> ServeResult:
+    """The result of a run whose card or model no entry describes."""
+    if group.gpu and gpu is None:
+        check = Check("unknown", "unknown_card", {"gpu": group.gpu})
+    else:
+        check = Check("unknown", "unknown_model", {"llm": run.llm if run.llm != "auto" else ", ".join(workload.llm)})
     return ServeResult(
         workload.id, group_index, None, check, Check("unknown", "not_known"), None, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
         NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
@@ -148,14 +164,14 @@ def _unknown_model(workload: Workload, group_index: int, run: Run) -> ServeResul
 def _scenario(
     scenario: Scenario,
     workloads: tuple[Workload, ...],
-    site,
-    economics,
-    wishes,
-    exchange_rates,
+    site: Site,
+    economics: Economics,
+    wishes: Wishes,
+    exchange_rates: tuple[ExchangeRate, ...],
     currency: str,
     country: str,
     catalog: Catalog,
-) -> Computed:  # type: ignore[no-untyped-def]
+) -> Computed:
     """Everything that follows from one scenario by itself."""
     # Only these parts of the plan may reach a scenario: the memory of results depends on it.
     plan = Plan.model_construct(
@@ -187,13 +203,13 @@ def _scenario(
             if group.runs and group.runs[0].workload == workload.id
         ]
         if isinstance(workload, Serve):
-            serve.extend(_serve_all(workload, runs, scenario, hardwares, economics.term_years, seen, loads, catalog))
+            serve.extend(_serve_all(workload, runs, scenario, hardwares, economics, seen, loads, catalog))
         else:
             for order, (i, group, run) in enumerate(runs):
                 if order:
                     refused.append((i, Check("fail", "second_training_group", {"group": i + 1})))
                     continue
-                trained = _training_runs(workload, group, scenario.network, run, catalog)
+                trained: fitting.Trained | None = _training_runs(workload, group, scenario.network, run, catalog)
                 if trained is None:
                     refused.append((i, Check("unknown", "unknown_model", {"llm": ", ".join(workload.llm)})))
                     continue
@@ -232,34 +248,31 @@ def _scenario(
         for workload in workloads
         if isinstance(workload, Serve)
     }
-    for result in serve:
-        workload = by_id[result.workload]
-        assert isinstance(workload, Serve)
-        if (
-            result.load_share > 0
-            or result.choice is None
-            or len([one for one in serve if one.workload == result.workload]) == 1
-        ):
-            reasons.setdefault(result.workload, []).extend(
-                verdict.serve_speed(result, workload, demands[workload.id].output_tokens_s)
-            )
-    for result in train:
-        reasons.setdefault(result.workload, []).extend(verdict.train_speed(result))
+    for served in serve:
+        asked = by_id[served.workload]
+        assert isinstance(asked, Serve)
+        alone = sum(one.workload == served.workload for one in serve) == 1
+        if served.load_share > 0 or served.choice is None or alone:
+            wanted = demands[asked.id].output_tokens_s
+            reasons.setdefault(served.workload, []).extend(verdict.serve_speed(served, asked, wanted))
+    for run_result in train:
+        reasons.setdefault(run_result.workload, []).extend(verdict.train_speed(run_result))
     speed_reasons = [check for checks in reasons.values() for check in checks]
-    fits = verdict.worst([result.fits if result.choice is not None else result.refusal for result in (*serve, *train)])
+    every: list[ServeResult | TrainResult] = [*serve, *train]
+    fits = verdict.worst([one.fits if one.choice is not None else one.refusal for one in every])
     speed = verdict.worst(speed_reasons)
     limit = budget_limit(plan, catalog)
     charged = bill.purchase if wishes.budget_covers == "purchase" else bill.total_over_term
     money = verdict.budget(plan, charged, limit, currency)
-    result = ScenarioResult(
+    of_scenario = ScenarioResult(
         scenario.letter, scenario.name,
         sum(hard.devices // (hard.gpu.gpus_per_card if hard.gpu is not None else 1) for hard in hardwares),
         sum(group.servers for group in scenario.groups), tuple(serve), tuple(train), space, bill, fits, speed,
         room_check, money, NOT_KNOWN, Check("unknown"),
     )  # fmt: skip
-    spare = verdict.headroom_of(result)
+    spare = verdict.headroom_of(of_scenario)
     whole = Computed(
-        result._replace(summary=_summary(result, spare)),
+        of_scenario._replace(summary=_summary(of_scenario, spare)),
         tuple(hardwares),
         seen,
         slower,
@@ -291,11 +304,11 @@ def _summary(result: ScenarioResult, spare: float | None) -> Check:
 
 def _serve_all(
     workload: Serve, runs: list[tuple[int, Group, Run]], scenario: Scenario, hardwares: list[hardware.Hardware],
-    term_years: float,
+    economics: Economics,
     seen: dict[tuple[int, str], evidence.Evidence], loads: list[room.GroupLoad], catalog: Catalog,
 ) -> list[ServeResult]:  # fmt: skip
     """All groups that serve one workload; the load is shared by what each can carry."""
-    demand = serving.demand_of(workload, None, term_years)
+    demand = serving.demand_of(workload, None, economics.term_years)
     prepared = [
         None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog)
         for i, group, run in runs
@@ -325,18 +338,19 @@ def _serve_all(
                 _on_processors(workload, i, group, run, hardwares[i], share, demand, catalog) if share != 1.0 else host
             )
         elif one is None:
-            result = _unknown_model(workload, i, run)
+            result = _not_computed(workload, i, group, run, hardwares[i].gpu)
         else:
             result = _operating(one, workload, i, share, demand, catalog)
             if one.evidence is not None:
                 seen[i, workload.id] = one.evidence
         results.append(result)
         bound = result.binds in ("compute", "prefill")
-        mean = (
-            workload.mean_to_peak
-            if demand.requests_s is not None or demand.concurrency is not None
-            else catalog.assumption("duty_cycle", _QUEUE_DUTY_ROW).value
-        )
+        if demand.requests_s is not None or demand.concurrency is not None:
+            mean = workload.mean_to_peak
+        elif economics.duty_cycle != "auto":
+            mean = economics.duty_cycle
+        else:
+            mean = catalog.assumption("duty_cycle", _QUEUE_DUTY_ROW).value
         loads[i] = room.GroupLoad(result.gpu_power_w, mean if result.choice is not None else 0.0, bound)
     return results
 
@@ -374,7 +388,7 @@ def _on_processors(
         result = cpu_serving.serve(workload, i, run, llm, runtime, hard, group.servers, share, demand, catalog)
         if result.fits.status != "fail":
             return result
-    return result if result is not None else _unknown_model(workload, i, run)
+    return result if result is not None else _not_computed(workload, i, group, run, hard.gpu)
 
 
 def _with_energy(result: TrainResult, space: room.RoomResult) -> TrainResult:
@@ -388,14 +402,16 @@ def _with_energy(result: TrainResult, space: room.RoomResult) -> TrainResult:
 def _with_cost(
     result: TrainResult, bill: MoneyResult, groups: tuple[Group, ...], loads: list[room.GroupLoad], term_years: float
 ) -> TrainResult:
-    """Cost of one run: the machine's cost a year over the share of the year that it is busy, for as long as the run takes."""
+    """Cost of one run: what its group takes of the bill, for the share of its busy time that the run needs."""
     if result.duration_s.value is None:
         return result
     years = scaled(result.duration_s, 1.0 / _SECONDS_PER_YEAR / (loads[result.group].mean_share or 1.0))
     return result._replace(cost=cost.run_cost(bill, groups, result.group, term_years, years))
 
 
-def _tokens_per_year(workloads: tuple[Workload, ...], serve: list[ServeResult], economics, catalog: Catalog) -> Figure:  # type: ignore[no-untyped-def]
+def _tokens_per_year(
+    workloads: tuple[Workload, ...], serve: list[ServeResult], economics: Economics, catalog: Catalog
+) -> Figure:
     """Output tokens that are really served in a year: the mean of the demand, or what a full queue gets through."""
     figures = []
     for workload in workloads:
@@ -406,7 +422,11 @@ def _tokens_per_year(workloads: tuple[Workload, ...], serve: list[ServeResult], 
             continue
         demand = serving.demand_of(workload, None, 1.0)
         carried = total([result.output_tokens_s_limit for result in mine])
-        if demand.output_tokens_s is not None:
+        if demand.concurrency is not None:
+            # So many requests and no more: what they yield, not what a full queue would.
+            carried = total([scaled(result.output_tokens_s_limit, result.utilisation) for result in mine])
+            figures.append(scaled(carried, workload.mean_to_peak * _SECONDS_PER_YEAR))
+        elif demand.output_tokens_s is not None:
             served = min(demand.output_tokens_s, carried.value or 0.0)
             figures.append(exact(served * workload.mean_to_peak * _SECONDS_PER_YEAR, "input"))
         else:
@@ -447,7 +467,8 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
     for one in computed:
         mine = _speed_of(one)
         ratio = NOT_KNOWN
-        if mine is not None and mine[0].value is not None and mine[1] == reference[1]:
+        alike = mine is not None and mine[2] == reference[2]
+        if mine is not None and alike and mine[0].value is not None and mine[1] == reference[1]:
             value = mine[0].value / reference[0].value
             if one is base:
                 ratio = exact(1.0, "predicted")
@@ -463,7 +484,9 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
                     if value > 0
                     else exact(0.0, "predicted")
                 )
-        elif mine is not None and mine[0].value is not None and mine[1] == "limit" and reference[1] == "within":
+        elif (
+            alike and mine is not None and mine[0].value is not None and (mine[1], reference[1]) == ("limit", "within")
+        ):
             ratio = exact(0.0, "predicted")
         finished.append(one._replace(result=one.result._replace(speed_ratio=ratio)))
     return tuple(finished)

@@ -10,6 +10,8 @@ from gpuplanner.model.plan import Plan, Serve
 from gpuplanner.model.results import Check, Figure, Headline, ScenarioResult, ServeResult, Status, TrainResult
 
 _ORDER: dict[Status, int] = {"ok": 0, "unknown": 1, "warn": 2, "fail": 3}
+# Not asked, so not missed.
+_NOT_ASKED = ("no_budget", "no_limit")
 
 
 def meets(figure: Figure, target: float | None, lower_is_better: bool) -> Status:
@@ -37,7 +39,7 @@ def serve_speed(result: ServeResult, workload: Serve, demand_tokens_s: float | N
     checks = []
     if result.first_token_s.note == "overloaded":
         numbers: dict[str, float | str] = {
-            "demand_tokens_s": demand_tokens_s or 0.0,
+            "demand_tokens_s": (demand_tokens_s or 0.0) * result.load_share,
             "capacity_tokens_s": result.output_tokens_s_limit.value or 0.0,
         }
         return [Check("fail", "overloaded", numbers)]
@@ -56,13 +58,14 @@ def serve_speed(result: ServeResult, workload: Serve, demand_tokens_s: float | N
                 )
             )  # fmt: skip
     if demand_tokens_s is not None:
-        status = meets(result.output_tokens_s, demand_tokens_s * result.load_share, False)
+        wanted = demand_tokens_s * result.load_share
+        status = meets(result.output_tokens_s, wanted, False)
         if status == "fail" and not any(check.status == "fail" for check in checks):
             checks.append(
                 Check(
                     "fail",
                     "overloaded",
-                    {"demand_tokens_s": demand_tokens_s, "capacity_tokens_s": result.output_tokens_s.value or 0.0},
+                    {"demand_tokens_s": wanted, "capacity_tokens_s": result.output_tokens_s.value or 0.0},
                 )
             )
         elif status == "warn":
@@ -70,14 +73,20 @@ def serve_speed(result: ServeResult, workload: Serve, demand_tokens_s: float | N
                 Check(
                     "warn",
                     "low_end_misses_demand",
-                    {"low_tokens_s": result.output_tokens_s.low or 0.0, "demand_tokens_s": demand_tokens_s},
+                    {"low_tokens_s": result.output_tokens_s.low or 0.0, "demand_tokens_s": wanted},
                 )
             )
     if checks:
         return checks
-    if demand_tokens_s is None:
-        return [Check("ok", "no_speed_target")]
-    return [Check("ok", "fast_enough")]
+    judged = [
+        figure.known and target is not None
+        for figure, target in (
+            (result.first_token_s, workload.first_token_s),
+            (result.per_token_s, workload.per_token_s),
+            (result.output_tokens_s, demand_tokens_s),
+        )
+    ]
+    return [Check("ok", "fast_enough" if any(judged) else "no_speed_target")]
 
 
 def train_speed(result: TrainResult) -> list[Check]:
@@ -98,6 +107,8 @@ def train_speed(result: TrainResult) -> list[Check]:
         return [Check("fail", "misses_deadline", numbers)]
     if status == "warn":
         return [Check("warn", "low_end_misses_deadline", numbers)]
+    if status == "unknown":
+        return [Check("unknown", "not_known", {"reason": "speed"})]
     return [Check("ok", "fast_enough")]
 
 
@@ -124,11 +135,16 @@ def budget(plan: Plan, cost: Figure, limit: float | None, currency: str) -> Chec
 
 
 def _grade(scenario: ScenarioResult) -> int:
-    """0: every check is met; 1: some check only by the central value, or not known; 2: something is missed."""
+    """How far a scenario is from meeting everything.
+
+    0: every check is met. 1: some check only by the central value, or room or money are not known. 2: something is
+    missed, or it is not known whether the work can be done at all.
+    """
     checks = (scenario.fits, scenario.speed, scenario.room_check, scenario.money_check)
-    if any(check.status == "fail" for check in checks):
+    if any(check.status == "fail" for check in checks) or "unknown" in (scenario.fits.status, scenario.speed.status):
         return 2
-    return 1 if any(check.status == "warn" for check in checks) else 0
+    unknown = any(check.status == "unknown" and check.key not in _NOT_ASKED for check in checks)
+    return 1 if unknown or any(check.status == "warn" for check in checks) else 0
 
 
 def headline(scenarios: Sequence[ScenarioResult], plan: Plan, budget_limit: float | None, currency: str) -> Headline:
@@ -156,7 +172,7 @@ def headline(scenarios: Sequence[ScenarioResult], plan: Plan, budget_limit: floa
     spare = headroom_of(best)
     numbers: dict[str, float | str] = {
         "letter": best.letter,
-        "amount": best.money.purchase.value or 0.0,
+        "amount": _amount(best, plan),
         "currency": currency,
     }
     if spare is not None:
@@ -164,11 +180,23 @@ def headline(scenarios: Sequence[ScenarioResult], plan: Plan, budget_limit: floa
     if budget_limit is not None:
         numbers["budget"] = budget_limit
     for other in ranked[1:]:
-        near = (other.money.total_over_term.low or float("inf")) <= (best.money.total_over_term.high or 0.0)
-        if _grade(other) == _grade(best) and near and other.money.total_over_term.value is not None:
+        if _grade(other) == _grade(best) and _may_cost_less(other, best):
             numbers["other"] = other.letter
             return Headline("two_best", best.letter, other.letter, numbers)
     return Headline("best_meets_all" if budget_limit is not None else "best_no_budget", best.letter, "", numbers)
+
+
+def _may_cost_less(other: ScenarioResult, best: ScenarioResult) -> bool:
+    """Whether the cost bands of two scenarios overlap, the dearer one given first."""
+    low, high = other.money.total_over_term.low, best.money.total_over_term.high
+    return low is not None and high is not None and low <= high
+
+
+def _amount(scenario: ScenarioResult, plan: Plan) -> float:
+    """What the headline calls the cost: what the budget covers, and the whole term where nothing is bought."""
+    whole_term = plan.wishes.budget is not None and plan.wishes.budget_covers == "term"
+    purchase = scenario.money.purchase.value
+    return (scenario.money.total_over_term.value if whole_term or not purchase else purchase) or 0.0
 
 
 def _cost(scenario: ScenarioResult) -> float:
