@@ -1,17 +1,21 @@
 """What a buyer should know about a plan: plain facts with keys and numbers; `i18n.facts` has the words."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
-
-import numpy as np
+from typing import Literal, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Gpu
+from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model import cost, evidence, hardware, serving
+from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
-from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult
+from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult, Status, TrainResult
 
-_LEVEL = {"fail": "stop", "warn": "check", "unknown": "check", "ok": "note"}
+_LEVEL: dict[Status, Literal["stop", "check", "note"]] = {
+    "fail": "stop",
+    "warn": "check",
+    "unknown": "check",
+    "ok": "note",
+}
 _ORDER = {"stop": 0, "check": 1, "note": 2}
 _OLD_PRICE_MONTHS = 12
 _TRADE_CLAIM = 3.5
@@ -51,7 +55,8 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     """What is to be said of one scenario by itself."""
     letter, result = scenario.letter, one.result
     found = [_from(check, letter, group) for group, check in one.refused]
-    for run in (*result.serve, *result.train):
+    every: tuple[ServeResult | TrainResult, ...] = (*result.serve, *result.train)
+    for run in every:
         if run.refusal.status != "ok" and run.refusal.key:
             found.append(_from(run.refusal, letter, run.group, run.workload))
         if run.choice is not None and run.fits.status in ("warn", "fail"):
@@ -100,7 +105,7 @@ def _of_group(
     if group.condition != "owned":
         if price.value is None:
             found.append(Finding("check", "price_unknown", letter, index, "", {"entry": gpu.name}))
-        elif price.basis == "assumed" and how != "market":
+        elif price.basis == "assumed" and how not in ("market", "other_market"):
             found.append(Finding("note", "price_assumed", letter, index, "", {"entry": gpu.name}))
         elif how == "market" and date:
             age = cost.months(catalog.date) - cost.months(date)
@@ -109,9 +114,7 @@ def _of_group(
     if group.condition == "new" and gpu.end_of_life and how != "market" and how != "quote":
         found.append(Finding("check", "end_of_life_new", letter, index, "", {"gpu": gpu.name}))
     if group.condition == "used":
-        name = "GeForce, ex-mining or 24/7 used" if gpu.name.startswith("GeForce") else "data-center card, used, tested"
-        rate = catalog.assumption("annual_failure_rate", name).value
-        spares = int(np.ceil(group.gpus_per_server * group.servers * (1.0 - (1.0 - rate) ** plan.economics.term_years)))
+        spares = cost.spares(group, gpu, plan.economics.term_years, catalog)
         found.append(Finding("note", "used_no_warranty", letter, index, "", {"spares": spares}))
     parent = uncut_parent(gpu, catalog)
     if parent is not None and parent.link_one_way_bytes_s is not None and gpu.link_one_way_bytes_s is not None:
@@ -120,21 +123,20 @@ def _of_group(
             "parent_link": parent.link_one_way_bytes_s.value,
         }  # fmt: skip
         found.append(Finding("note", "export_cut_link", letter, index, "", numbers))
-    ranks = [
-        run.choice.tp for run in (*one.result.serve, *one.result.train) if run.group == index and run.choice is not None
-    ]
+    every: tuple[ServeResult | TrainResult, ...] = (*one.result.serve, *one.result.train)
+    ranks = [each.choice.tp for each in every if each.group == index and each.choice is not None]
     if hard.devices_per_server > 1 and gpu.link_kind == "none" and gpu.form_factor != "SoC":
         found.append(Finding("note", "no_nvlink", letter, index, "", {"gpu": gpu.name}))
     if ranks and max(ranks) > 2 and (hard.link_one_way == 0 or max(ranks) > hard.link_domain):
         found.append(Finding("check", "pcie_tensor_parallel", letter, index, "", {"tp": max(ranks)}))
     run = group.runs[0] if group.runs else None
-    if run is not None and (run.pruning_kept < 1.0 or run.pruning_2_4) and not (run.pruning_2_4 and _sparse(gpu)):
+    if (
+        run is not None
+        and (run.pruning_kept < 1.0 or run.pruning_2_4)
+        and not (run.pruning_2_4 and serving.has_sparse_units(gpu))
+    ):
         found.append(Finding("note", "pruning_no_gain", letter, index, run.workload, {"gpu": gpu.name}))
     return found
-
-
-def _sparse(gpu: Gpu) -> bool:
-    return gpu.vendor == "NVIDIA" and bool(gpu.compute_capability) and float(gpu.compute_capability or 0) >= 8.0
 
 
 def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
@@ -159,18 +161,19 @@ def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
 
 
 def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed, catalog: Catalog) -> list[Finding]:
-    letter, found = scenario.letter, []
+    letter = scenario.letter
+    found: list[Finding] = []
     workload = next(workload for workload in plan.workloads if workload.id == run.workload)
     assert isinstance(workload, Serve)
     group = scenario.groups[run.group]
     if run.choice is None:
         return found
     llm = catalog.find("llm", run.choice.llm)
-    if llm is not None and llm.max_context and workload.prompt_tokens + workload.answer_tokens > llm.max_context:
-        numbers: dict[str, float | str] = {
-            "context": workload.prompt_tokens + workload.answer_tokens,
-            "max_context": llm.max_context,
-        }
+    longest = workload.prompt_tokens + workload.answer_tokens
+    if workload.max_context_tokens != "auto":
+        longest = max(longest, workload.max_context_tokens)
+    if llm is not None and llm.max_context and longest > llm.max_context:
+        numbers: dict[str, float | str] = {"context": longest, "max_context": llm.max_context}
         found.append(Finding("stop", "context_too_long", letter, run.group, run.workload, numbers))
     if one.hardwares[run.group].gpu is None and run.per_token_s.value and one.result.room.it_load_w.value:
         power = next((g.load_w.value or 0.0 for g in one.result.room.groups if g.group == run.group), 0.0)
@@ -178,7 +181,7 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
         numbers = {"tokens_s": run.single_stream_tokens_s.value or 0.0, "kwh_per_million": power / rate * 1e6 / 3.6e6}
         found.append(Finding("note", "cpu_only_slow", letter, run.group, run.workload, numbers))
     if run.choice.engine == _SLOW_ENGINE and llm is not None:
-        faster = _with_auto_runtime(workload, group, scenario, llm, catalog)
+        faster = _otherwise(workload, group, scenario, llm, "auto", run.choice.weights, catalog)
         mine = run.single_stream_tokens_s.value
         if faster is not None and faster.choice is not None and mine:
             there = serving.result(
@@ -189,7 +192,8 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
                 numbers = {"runtime": run.choice.runtime, "other": faster.choice.runtime, "ratio": ratio}
                 found.append(Finding("check", "slow_runtime", letter, run.group, run.workload, numbers))
     if run.choice.compute == "fp32" and one.hardwares[run.group].gpu is not None and llm is not None:
-        sixteen = _with_auto_runtime(workload, group, scenario, llm, catalog)
+        stated = group.runs[0].runtime
+        sixteen = _otherwise(workload, group, scenario, llm, stated, _sixteen_bit(one.hardwares[run.group]), catalog)
         if sixteen is not None and sixteen.limit and run.output_tokens_s_limit.value:
             best = sixteen.limit * workload.answer_tokens / run.output_tokens_s_limit.value
             if best > 1.2:
@@ -206,18 +210,22 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
     return found
 
 
-def _with_auto_runtime(
-    workload: Serve, group: Group, scenario: Scenario, llm: object, catalog: Catalog
-) -> serving.Prepared | None:
-    return serving.prepared(workload, group, scenario.network, _plain_run(workload.id), llm, catalog)
+def _otherwise(
+    workload: Serve, group: Group, scenario: Scenario, llm: Llm, runtime: str, weights: str, catalog: Catalog
+) -> serving.Prepared:
+    """The same work with another runtime or weight format, and the automatic choice for all else."""
+    run: Run = _other_run(workload.id, runtime, weights)
+    return serving.prepared(workload, group, scenario.network, run, llm, catalog)
 
 
-# One frozen run a workload, so that what is derived from it is remembered.
-_plain_runs: dict[str, Run] = {}
+def _sixteen_bit(hard: hardware.Hardware) -> str:
+    return "bf16" if hard.gpu is not None and "bf16" in hard.gpu.peak_flops else "fp16"
 
 
-def _plain_run(workload: str) -> Run:
-    return _plain_runs.setdefault(workload, Run(workload=workload))
+# One frozen run for one question, so that what is derived from it is remembered.
+_other_run = IdentityCache(
+    lambda workload, runtime, weights: Run(workload=workload, runtime=runtime, weights=weights), limit=256
+)
 
 
 def _trade_ratios(plan: Plan, computed: Sequence[Computed]) -> list[Finding]:

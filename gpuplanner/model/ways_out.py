@@ -19,6 +19,8 @@ from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult
 Edit = tuple[Path, Any]
 _LEVELS = {32: "32-bit", 16: "16-bit", 8: "8-bit", 4: "4-bit"}
 _MOST_SERVERS = 4096
+# Of more groups than this the first are tried: each try evaluates the scenario.
+_MOST_GROUPS = 4
 _SPEED = (
     "exceeds_memory",
     "misses_first_token",
@@ -94,18 +96,21 @@ def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tup
     # The other scenarios do not matter here, and leaving them out keeps each try short.
     alone = replace(replace(plan, ("baseline",), None), ("scenarios",), (plan.scenarios[at],))
     found: list[WayOut] = []
-    tried: set[tuple[str, str]] = set()
+    tried: set[tuple[str, int, str]] = set()
     for finding in results.findings:
         if finding.scenario != letter or (finding.level == "note" and finding.key not in ("format_lever",)):
             continue
-        for key, numbers, edits in _steps(alone, finding.key, finding.group or 0, today, catalog):
-            marker = (finding.key, repr((key, sorted(numbers.items(), key=str))))
-            if marker in tried:
-                continue
-            tried.add(marker)
-            way = _evaluated(alone, catalog, today, letter, at, finding.key, key, numbers, edits)
-            if way is not None:
-                found.append(way)
+        # What is said of the whole scenario may be helped in any of its groups.
+        every = range(min(len(alone.scenarios[0].groups), _MOST_GROUPS))
+        for group in every if finding.group is None else (finding.group,):
+            for key, numbers, edits in _steps(alone, finding.key, group, today, catalog):
+                marker = (finding.key, group, repr((key, sorted(numbers.items(), key=str))))
+                if marker in tried:
+                    continue
+                tried.add(marker)
+                way = _evaluated(alone, catalog, today, letter, at, finding.key, key, numbers, edits)
+                if way is not None:
+                    found.append(way)
     return tuple(sorted(found, key=lambda way: (not way.solves, way.key in _ASKS_LESS, way.extra_cost)))
 
 
