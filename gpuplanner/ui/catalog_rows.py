@@ -242,8 +242,8 @@ def columns(tab: str, currency: str) -> tuple[Column, ...]:
             Column("name", _("Name"), _("Name; “used” where only second-hand prices are known"), 104, right=False),
             Column("memory", "GB", _("Memory as printed on the box"), 31),
             Column("bandwidth", "TB/s", _("Memory bandwidth"), 32),
-            Column("flops", "TFLOPS", _("Dense 16-bit peak: the better of BF16 and FP16"), 46),
-            Column("power", "W", _("Board power"), 42),
+            Column("flops", "TFLOPS", _("Dense 16-bit peak: the better of BF16 and FP16"), 48),
+            Column("power", "W", _("Board power"), 40),
             price,
         )
     if tab == "servers":

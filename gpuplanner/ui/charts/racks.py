@@ -730,10 +730,12 @@ class RackView(QWidget):
         layout.addWidget(self.area, 3)
         layout.addWidget(self.network, 2)
         self.setMinimumHeight(110)
-        document.plan_changed.connect(self.show_plan)
         document.selection_changed.connect(self._refresh)
         if evaluation is not None:
+            # Results follow every change of the plan: one drawing for both.
             evaluation.results_changed.connect(self._refresh)
+        else:
+            document.plan_changed.connect(self.show_plan)
         theme.changed.connect(self._repaint)
         self.show_plan(document.plan)
 

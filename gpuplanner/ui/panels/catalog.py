@@ -22,7 +22,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -575,6 +575,9 @@ class DetailCard(QWidget):
             end -= width + 4
         painter.setFont(theme.font(11))
         painter.setPen(theme.text2)
+        if theme.metrics(11).horizontalAdvance(rest) > end - at:
+            # What is beside the point goes first; "All figures" has it.
+            rest = line.unit or line.extra
         rest = theme.metrics(11).elidedText(rest, Qt.TextElideMode.ElideRight, int(max(0, end - at)))
         painter.drawText(QRectF(at, y, max(0.0, end - at), height), Qt.AlignmentFlag.AlignLeft | middle, rest)
         painter.setFont(theme.font(10))
@@ -585,6 +588,37 @@ class DetailCard(QWidget):
             ",".join(words.count(number) for number in numbers[:2]),
         )
         return y + height
+
+
+class ChipRow(QWidget):
+    """Chips beside each other, in as many lines as the width asks for; they never widen what they stand in."""
+
+    GAP = 5
+
+    def __init__(self, chips: tuple[QToolButton, ...]) -> None:
+        super().__init__()
+        self._chips = chips
+        for chip in chips:
+            chip.setParent(self)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def arrange(self) -> None:
+        """Place the chips that are shown, because one of them or the width has changed."""
+        x = y = line = 0
+        for chip in self._chips:
+            if chip.isHidden():
+                continue
+            size = chip.sizeHint()
+            if x and x + size.width() > self.width():
+                x, y = 0, y + line + self.GAP
+            chip.setGeometry(x, y, min(size.width(), max(self.width(), 40)), size.height())
+            x += size.width() + self.GAP
+            line = size.height()
+        self.setFixedHeight(max(1, y + line))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange()
 
 
 class CatalogPanel(QWidget):
@@ -629,19 +663,12 @@ class CatalogPanel(QWidget):
             icons.icon("search", theme.theme.text3), QLineEdit.ActionPosition.LeadingPosition
         )
         self.chips = {key: QToolButton() for key in ("runs", "priced", "fp8", "link", "used")}
-        self._chip_row = QWidget()
-        # Chips must not widen the dock.
-        self._chip_row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        chip_row = QHBoxLayout(self._chip_row)
-        chip_row.setContentsMargins(0, 0, 0, 0)
-        chip_row.setSpacing(5)
+        self._chip_row = ChipRow(tuple(self.chips.values()))
         for chip in self.chips.values():
             chip.setCheckable(True)
             chip.setProperty("chip", True)
             chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             chip.toggled.connect(self._refilter)
-            chip_row.addWidget(chip)
-        chip_row.addStretch(1)
 
         self.table = EntryTable(self)
         self.view = EntryView(self.table, theme)
@@ -821,6 +848,7 @@ class CatalogPanel(QWidget):
         self.chips["runs"].setVisible(tab == "gpus" and bool(self._runtime))
         for key in ("fp8", "link"):
             self.chips[key].setVisible(tab == "gpus")
+        self._chip_row.arrange()
 
     def _all_rows(self) -> tuple[Row, ...]:
         tab = self.tab
