@@ -51,7 +51,8 @@ def serve(
     token = float(cpu.cpu_decode_s(active, hard.memory_bandwidth, hard.sockets, float(columns.experts), calibration))
     tuned = runtime is not None and runtime.name in _TUNED
     peak = float(cpu.cpu_peak(hard.cpu.cores * hard.sockets, hard.cpu.avx512))
-    fresh = workload.prompt_tokens * (1.0 - workload.shared_prefix_share)
+    # The last token of a prompt is always computed, however much of it is in the cache.
+    fresh = max(workload.prompt_tokens * (1.0 - workload.shared_prefix_share), 1.0)
     prompt = float(cpu.cpu_prefill_s(2.0 * float(columns.active) * fresh, peak, tuned, calibration))
     used = MemoryUse(
         in_memory, cache_token * context, 0.0, 0.0, 0.0, _HOST_RESERVE_BYTES, hard.host_memory, hard.host_memory

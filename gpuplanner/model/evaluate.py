@@ -12,7 +12,7 @@ import numpy as np
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model import cost, cpu_serving, evidence, findings, fitting, hardware, room, serving, verdict
-from gpuplanner.model.bands import between, product, scaled, spread, total
+from gpuplanner.model.bands import between, product, quotient, scaled, spread, total
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.findings import Computed
 from gpuplanner.model.plan import (
@@ -46,6 +46,8 @@ from gpuplanner.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 MODEL_VERSION = "1"
 _DUTY_ROW = {"finetune": "fine-tuning, now and then", "train": "training, cluster in steady use"}
 _QUEUE_DUTY_ROW = "serving, batch queue"
+# Below this share of its time a server does nothing that could be put on a token.
+_LEAST_BUSY = 1e-6
 _SECONDS_PER_YEAR = HOURS_PER_YEAR * SECONDS_PER_HOUR
 
 _views = IdentityCache(lambda entries, catalog: catalog.over(entries), limit=64)
@@ -224,6 +226,7 @@ def _scenario(
                 train.append(result)
 
     space = room.room_of(scenario, hardwares, loads, site, catalog)
+    serve = [_with_host_energy(result, space, hardwares) for result in serve]
     train = [_with_energy(result, space) for result in train]
     room_check, room_reasons = room.check(space, site, hardwares, scenario, catalog)
     tokens = _tokens_per_year(workloads, serve, economics, catalog)
@@ -389,6 +392,16 @@ def _on_processors(
         if result.fits.status != "fail":
             return result
     return result if result is not None else _not_computed(workload, i, group, run, hard.gpu)
+
+
+def _with_host_energy(result: ServeResult, space: room.RoomResult, hardwares: list[hardware.Hardware]) -> ServeResult:
+    """Energy of a token that processors alone give: their servers at the wall in the peak hour, pauses included. [J]"""
+    group = next((one for one in space.groups if one.group == result.group), None)
+    busy = result.utilisation
+    if group is None or hardwares[result.group].gpu is not None or busy < _LEAST_BUSY:
+        return result
+    power = total([scaled(group.load_w, busy), scaled(group.idle_w, 1.0 - busy)])
+    return result._replace(energy_j_per_token=quotient(power, scaled(result.output_tokens_s_limit, busy)))
 
 
 def _with_energy(result: TrainResult, space: room.RoomResult) -> TrainResult:

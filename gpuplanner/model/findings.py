@@ -21,6 +21,8 @@ _OLD_PRICE_MONTHS = 12
 _TRADE_CLAIM = 3.5
 _SLOW_ENGINE = "HF transformers"
 _SLOW_RATIO = 1.5
+_TOKENS_PER_MILLION = 1e6
+_JOULE_PER_KWH = 3.6e6
 # Peaks that agree this closely come from the same chip.
 _SAME_CHIP = 0.02
 
@@ -175,10 +177,9 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
     if llm is not None and llm.max_context and longest > llm.max_context:
         numbers: dict[str, float | str] = {"context": longest, "max_context": llm.max_context}
         found.append(Finding("stop", "context_too_long", letter, run.group, run.workload, numbers))
-    if one.hardwares[run.group].gpu is None and run.per_token_s.value and one.result.room.it_load_w.value:
-        power = next((g.load_w.value or 0.0 for g in one.result.room.groups if g.group == run.group), 0.0)
-        rate = run.output_tokens_s_limit.value or 1e-9
-        numbers = {"tokens_s": run.single_stream_tokens_s.value or 0.0, "kwh_per_million": power / rate * 1e6 / 3.6e6}
+    if one.hardwares[run.group].gpu is None and run.energy_j_per_token.value is not None:
+        kwh = run.energy_j_per_token.value * _TOKENS_PER_MILLION / _JOULE_PER_KWH
+        numbers = {"tokens_s": run.single_stream_tokens_s.value or 0.0, "kwh_per_million": kwh}
         found.append(Finding("note", "cpu_only_slow", letter, run.group, run.workload, numbers))
     if run.choice.engine == _SLOW_ENGINE and llm is not None:
         faster = _otherwise(workload, group, scenario, llm, "auto", run.choice.weights, catalog)
