@@ -5,6 +5,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,9 @@ def child(name: str, scale: float = 1.0) -> tuple[dict, float]:
         "QT_LOGGING_RULES": "*=false",
     }
     environment.setdefault("QT_QPA_PLATFORM", "offscreen")
+    # As an installed program runs: compiled once, not at every start. The copies do not litter the source tree.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "gpuplanner-benchmarks")
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, str(HERE / "child.py"), name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

@@ -48,7 +48,7 @@ from gpuplanner import paths
 from gpuplanner.catalog import compatibility, query
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu
-from gpuplanner.i18n import _, ngettext
+from gpuplanner.i18n import _, language, ngettext
 from gpuplanner.i18n import format as words
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Results
@@ -645,7 +645,7 @@ class CatalogPanel(QWidget):
         self._widths: dict[str, tuple[int, ...]] = {}
         self._chosen: dict[str, tuple[str, str]] = {}
         self._shown: tuple[Any, ...] = ()
-        self._runtime = ""
+        self._runtime = self._language = ""
         self.setProperty("ground", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
@@ -799,9 +799,9 @@ class CatalogPanel(QWidget):
         self.new_entry.setAccessibleName(self.new_entry.toolTip())
         self.all_figures.setText(_("All figures"))
         self.all_figures.setToolTip(_("Every figure of this entry, with its source"))
-        self._rows.clear()
-        self._shown = ()
-        self._runtime = ""
+        if language() != self._language:
+            self._language = language()
+            self._shown, self._runtime = (), ""
         self.show_plan(self.document.plan)
 
     def _theme_changed(self, theme: Theme) -> None:
