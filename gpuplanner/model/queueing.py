@@ -23,7 +23,7 @@ def prefill_wait(utilisation: Columns, service_s: Columns, squared_variation: Co
 def admission_wait(utilisation: Columns, places: Columns, service_s: Columns) -> Columns:
     """Mean wait for one of `places` sequences in flight to end (M/M/m). [s]
 
-    Good to about 5 % for utilisations above 0.5; nearly nothing below that with more than a few places.
+    Exact for one place; else within 5 % or a twenty-fifth of the service time of the exact wait (Erlang C).
 
     References
     ----------
