@@ -6,7 +6,6 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QPainter, QShortcut
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QAbstractItemView,
     QDialog,
     QFrame,
@@ -175,7 +174,7 @@ class FigureDelegate(QStyledItemDelegate):
         if mark:
             small = theme.metrics(10)
             rest = theme.metrics(11).horizontalAdvance(" · ".join((line.unit, line.extra)))
-            if small.horizontalAdvance(mark) > end - at - rest:
+            if small.horizontalAdvance(mark) > end - at - rest - 12:
                 mark = catalog_rows.mark_shape(line.mark)
             width = small.horizontalAdvance(mark) + 2
             painter.setFont(theme.font(10))
@@ -247,8 +246,8 @@ class CompareEntries(QDialog):
         self.view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.view.setShowGrid(False)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
-        for corner in self.view.findChildren(QAbstractButton):
-            corner.hide()
+        # The corner between the two headers is a button of the style; it has nothing to do here.
+        self.view.setStyleSheet("QTableCornerButton::section { background: palette(base); border: none; }")
         self.view.setMouseTracking(True)
         self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
