@@ -89,14 +89,16 @@ def link(case: Case) -> tuple[Columns, Columns]:
     """
     gpu, run, k = case.gpu, case.run, case.k
     ranks = run.tp * run.attention_dp
-    on_link = (gpu.link > 0) & (ranks <= gpu.link_domain)
-    degree = np.maximum(ranks, 2.0)
+    domain = np.maximum(run.in_server, np.where(gpu.link > 0, gpu.link_domain, 0.0))
+    near = np.minimum(ranks, domain)
+    on_link = (gpu.link > 0) & (near <= gpu.link_domain)
+    degree = np.maximum(near, 2.0)
     peer = gpu.peer_to_peer > 0
     decay = np.where(peer, _PCIE_DECAY, _PCIE_DECAY_NO_PEER)
     pcie_share = k.share_pcie * (2.0 / degree) ** decay * np.where(peer, 1.0, _NO_PEER_SHARE)
     latency = np.where(on_link, k.latency_nvlink, k.latency_pcie)
     speed = np.where(on_link, k.share_nvlink * gpu.link, pcie_share * gpu.pcie)
-    outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
+    outside = ranks > domain
     # A ring over several servers leaves each of them once, over all its network cards.
     between = np.minimum(speed, run.network * run.in_server)
     return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, between, speed)

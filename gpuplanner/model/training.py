@@ -242,10 +242,11 @@ def train_memory(case: TrainCase) -> TrainMemory:
 
 def _tensor_link(case: TrainCase, ranks: Columns) -> Columns:
     gpu, run, k = case.gpu, case.run, case.k
-    on_link = (gpu.link > 0) & (ranks <= gpu.link_domain)
+    domain = np.maximum(run.in_server, np.where(gpu.link > 0, gpu.link_domain, 0.0))
+    on_link = (gpu.link > 0) & (np.minimum(ranks, domain) <= gpu.link_domain)
     peer = np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
     inside = np.where(on_link, k.link_nvlink * gpu.link, k.link_pcie * gpu.pcie * peer)
-    outside = (ranks > run.in_server) & ~(on_link & (gpu.link_domain > run.in_server))
+    outside = ranks > domain
     # A ring over several servers leaves each of them once, over all its network cards.
     return np.where(outside, np.minimum(k.network * run.network * run.in_server, inside), inside)
 

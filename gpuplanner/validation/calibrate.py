@@ -358,8 +358,23 @@ def _depth(family: str) -> int:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
+def errors_of(data: Data, errors: np.ndarray) -> dict[str, dict[str, float]]:
+    """Median and 90 % absolute errors by family, with how many rows and publishers they rest on."""
+    table = {}
+    for family in sorted(set(data.families)):
+        at = data.families == family
+        ape = np.abs(np.exp(errors[at]) - 1.0)
+        table[family] = {
+            "rows": int(at.sum()),
+            "publishers": len(set(data.publisher[at])),
+            "median_ape": round(float(np.median(ape)), 4),
+            "p90_ape": round(float(np.quantile(ape, 0.9)), 4),
+        }
+    return table
+
+
 def document(
-    previous: dict[str, Any], data: Data, found: Fit, new_bands: dict[str, Any], number: int
+    previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarray, new_bands: dict[str, Any]
 ) -> dict[str, Any]:
     """The calibration file with new values and bands; names, priors and notes stay as they are."""
     calibration = found.calibration
@@ -378,11 +393,12 @@ def document(
     cards = sorted({str(row["gpu"]) for row in data.prepared.rows if row.get("gpu")})
     return {
         **previous,
-        "id": f"fit-{number}-rows",
+        "id": f"fit-{len(data.measured)}-rows",
         "note": "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; bands from rows of publishers left out.",
         "parameters": parameters,
         "bands": new_bands,
         "cards_seen": cards,
+        "left_out": errors_of(data, outside),
     }
 
 
@@ -418,9 +434,7 @@ def run(files: Sequence[Path], write: bool = True) -> str:
     outside = left_out(data, found)
     previous = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
     new_bands = bands(rows, catalog, data, found, outside, previous["bands"])
-    text = (
-        json.dumps(document(previous, data, found, new_bands, len(data.measured)), indent=1, ensure_ascii=False) + "\n"
-    )
+    text = json.dumps(document(previous, data, found, outside, new_bands), indent=1, ensure_ascii=False) + "\n"
     if write:
         (folder / "constants.json").write_text(text, encoding="utf-8")
     spreads = start.spreads[found.active]

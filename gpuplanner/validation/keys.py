@@ -186,15 +186,26 @@ _SINGLE_USER_PROGRAM = re.compile(
 )
 
 
+_SERVER_PROGRAM = re.compile(r"vllm|tensorrt|trt-llm|sglang|lmdeploy|\btgi\b|fastertransformer", re.IGNORECASE)
+
+
+def _programs(keys: Keys) -> str:
+    """What a row calls its program."""
+    engine = keys.record("engine")
+    return " ".join(engine.text(key) or "" for key in ("kind", "name", "era"))
+
+
+def _single_user_program(keys: Keys) -> bool:
+    programs = _programs(keys)
+    # A harness that runs one or the other is a server's.
+    return bool(_SINGLE_USER_PROGRAM.search(programs)) and not _SERVER_PROGRAM.search(programs)
+
+
 def is_single_user(keys: Keys) -> bool:
     """Whether a row is about one user at a desk: by its program, or by its card."""
-    engine = keys.record("engine")
-    for key in ("kind", "name", "era"):
-        word = engine.text(key)
-        if word and _SINGLE_USER_PROGRAM.search(word) and not word.startswith(("vLLM or", "FasterTransformer")):
-            return True
     card = keys.text("gpu") or ""
-    return bool(_DESKTOP_CARDS.search(card) or (_WORKSTATION.search(card) and "Server" not in card))
+    desk = _DESKTOP_CARDS.search(card) or (_WORKSTATION.search(card) and "Server" not in card)
+    return bool(desk) or _single_user_program(keys)
 
 
 _BY_METRIC = {
@@ -251,9 +262,7 @@ def _family(keys: Keys) -> str:
         return "consumer_decode" if single else "decode_fixed_batch"
     if loaded:
         return "consumer_server" if single else "throughput_at_concurrency"
-    program = keys.record("engine")
-    names = " ".join(program.text(key) or "" for key in ("kind", "name"))
-    return "consumer_decode" if _SINGLE_USER_PROGRAM.search(names) else "max_throughput"
+    return "consumer_decode" if _single_user_program(keys) else "max_throughput"
 
 
 def _is_offloaded(keys: Keys) -> bool:

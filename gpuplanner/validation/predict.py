@@ -35,6 +35,8 @@ _RUN_OF_REQUESTS = 600.0
 _ENDLESS = 1e5
 # Whole runs lose time to failures, restarts and evaluation, the more the more servers.
 _AVAILABLE = 0.90
+# Prompt tokens that are read for one passage of the host's weights over PCIe.
+_OFFLOAD_PASS_TOKENS = 2048.0
 # Shares of TDP where neither shape nor batch are stated.
 _MIXED_SHARE, _DECODE_SHARE, _FULL_SHARE = 0.75, 0.65, 0.95
 # Cards without an idle figure: a tenth of their limit.
@@ -182,6 +184,7 @@ def _serving(prepared: Prepared, case: Case, calibration: Calibration) -> np.nda
                 (at, compute(case.rows(at), np.minimum(amount[at], _ENDLESS), exact[at], rate[at], decode_only[at]))
             )
     figures = _join(parts, len(records))
+    _offloaded(case, records, np.where(np.isfinite(amount), amount, 1.0), figures, calibration)
     beams = np.array([record.beams for record in records])
     for name in ("output_tokens_per_s", "total_tokens_per_s"):
         figures[name] = figures[name] / beams
@@ -277,6 +280,40 @@ def _open(
     return figures
 
 
+def _offloaded(
+    case: Case, records: list[ServingRow], batch: np.ndarray, figures: dict[str, np.ndarray], calibration: Calibration
+) -> None:
+    """Replace the speeds of rows whose experts, or layers that do not fit, are computed in the host's memory."""
+    at = np.flatnonzero([bool(record.offload) for record in records])
+    if not at.size:
+        return
+    part, run, llm, n = case.rows(at), case.rows(at).run, case.rows(at).llm, batch[at]
+    experts = np.array([records[i].offload == "experts" for i in at])
+    bandwidth = np.array([records[i].host_bandwidth for i in at])
+    sockets = np.array([records[i].sockets for i in at])
+    store = memory.serving_memory(part)
+    room = np.maximum(store.usable - store.activations - store.runtime, 0.0)
+    share = np.where(experts, 1.0, np.clip(room / np.maximum(store.weights, 1.0), 0.0, 1.0))
+    used = inference.distinct_experts(part, n)
+    read_experts = used * llm.expert * run.expert_bytes
+    read_rest = llm.nonexpert * run.body_bytes + llm.head * run.head_bytes
+    host = np.where(experts, read_experts, (1.0 - share) * (read_rest + read_experts))
+    step = inference.decode_step(part, n, run.input + run.output / 2.0).total
+    on_gpu = np.where(experts, step * read_rest / np.maximum(read_rest + read_experts, 1.0), step)
+    computed = cpu.offload_decode_s(on_gpu, share, host, bandwidth, sockets, llm.experts, calibration)
+    kept = np.where(experts, llm.experts * llm.expert * run.expert_bytes, (1.0 - share) * memory.weight_bytes(part))
+    # Programs without kernels for the host send the weights to the card at every step.
+    streamed = step + cpu.offload_prefill_s(0.0, kept, part.gpu.pcie, 1.0)
+    token = np.where(run.single_user > 0, computed, streamed)
+    passes = np.maximum(np.ceil(n * run.input / _OFFLOAD_PASS_TOKENS), 1.0)
+    reading = cpu.offload_prefill_s(inference.prefill(part, run.input, n).total, kept, part.gpu.pcie, passes)
+    figures["tpot_s"][at] = token
+    figures["output_tokens_per_s"][at] = n / token
+    figures["total_tokens_per_s"][at] = n * (run.input + run.output) / (reading + run.output * token)
+    figures["prefill_tokens_per_s"][at] = n * run.input / reading
+    figures["ttft_s"][at] = reading + token
+
+
 def _memory_figures(
     case: Case, records: list[ServingRow], amount: np.ndarray, mode: np.ndarray, figures: dict[str, np.ndarray]
 ) -> None:
@@ -310,10 +347,13 @@ def _power_figures(
     in_server = np.minimum(cards, case.run.in_server)
     base = np.array([server_base(r.setting.architecture, r.gpu, n) for r, n in zip(records, in_server, strict=True)])
     per_card = gpu_w * devices / cards
+    server_w = power.server_power(base, in_server, per_card)
+    wall = np.array([record.at_the_wall for record in records])
     return {
         "power_w_per_gpu": per_card,
-        "power_w_server": power.server_power(base, in_server, per_card),
-        "energy_j_per_output_token": gpu_w * devices / figures["output_tokens_per_s"],
+        "power_w_server": server_w,
+        # Benchmarks with a power analyser count the whole server.
+        "energy_j_per_output_token": np.where(wall, server_w, gpu_w * devices) / figures["output_tokens_per_s"],
     }
 
 
@@ -344,7 +384,8 @@ def _training(prepared: Prepared, case: training.TrainCase, calibration: Calibra
     gpu_w = np.where(np.isfinite(cap), np.minimum(cap, tdp), power.TRAINING_SHARE_OF_TDP * tdp)
     devices_per_card = case.run.n_gpus / cards
     base = np.array([server_base(record.architecture, record.gpu, record.per_node) for record in records])
-    seconds = tokens / rate
+    stated_hours = np.array([record.gpu_hours for record in records])
+    seconds = np.where(np.isfinite(stated_hours), stated_hours * 3600.0 / cards, tokens / rate)
     figures = {
         "tokens_per_s": rate,
         "step_time_s": step.total,

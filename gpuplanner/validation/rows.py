@@ -14,7 +14,7 @@ import numpy as np
 from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.i18n import _
-from gpuplanner.model import evidence, training
+from gpuplanner.model import evidence, power, training
 from gpuplanner.model.case import (
     KV_BYTES,
     SINGLE_USER_ENGINES,
@@ -53,6 +53,8 @@ _NETWORK_BY_ARCHITECTURE = {
     "Volta": 3.1e9,
 }
 _NETWORK_OTHERS = 1.6e9
+# Idle power of cards without an idle figure, as a share of their limit; a card that runs at all is not slower than this share.
+_IDLE_SHARE, _LEAST_SPEED = 0.10, 0.02
 _MEMORY_SHARE_OF_A_PLAN = 0.6
 _WEIGHT_SHARE_OF_A_PLAN = 0.7
 
@@ -72,6 +74,8 @@ class ServingRow(NamedTuple):
     replicas: float
     cards: float
     decode_only: bool
+    at_the_wall: bool
+    offload: str
     beams: float
     context: float
     longest: float
@@ -94,6 +98,7 @@ class TrainingRow(NamedTuple):
     per_node: float
     peak: float
     tokens: float
+    gpu_hours: float
     cap_w: float
     architecture: str
     evidence: Evidence
@@ -221,6 +226,19 @@ def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
     return columns
 
 
+def capped(columns: np.ndarray, cap_w: float | None, devices: float) -> np.ndarray:
+    """The card's columns under a power cap of the whole card: compute and memory slow down by the power law."""
+    card = GpuColumns(*columns)
+    if cap_w is None or not cap_w / devices < card.tdp:
+        return columns
+    idle = card.idle if np.isfinite(card.idle) else _IDLE_SHARE * card.tdp
+    share = (cap_w / devices - idle) / (card.tdp - idle)
+    changed = columns.copy()
+    changed[_LINK["sustained"]] *= max(float(power.power_cap_speed(share, True)), _LEAST_SPEED)
+    changed[_LINK["bandwidth"]] *= max(float(power.power_cap_speed(share, False)), _LEAST_SPEED)
+    return changed
+
+
 def network_per_gpu(text: str | None, per_node: float, architecture: str) -> float:
     """Network bandwidth of one GPU in one direction, from the words of a row or by what such servers are sold with. [bytes/s]"""
     usual = _NETWORK_BY_ARCHITECTURE.get(architecture, _NETWORK_OTHERS)
@@ -321,12 +339,12 @@ def serving_layout(
     return Layout(tp, pp, dp, ep, attention, tp * pp * dp * attention)
 
 
-def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> ServingRow:
+def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: str = "") -> ServingRow:
     """Read a row about inference on GPUs."""
     named, llm = _card(keys, lookup), _model(keys, lookup)
     gpu = named.gpu
     metric = keys.text("metric") or ""
-    columns = _columns(keys, named, calibration)
+    columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
     card = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
@@ -383,12 +401,19 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Serving
     )
     return ServingRow(
         llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None, rate,
-        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, beams, stated_context,
+        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, keys.has("scenario"), _offload(keys, family, llm), beams, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
         serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer), per_node, calibration),
     )  # fmt: skip
+
+
+def _offload(keys: Keys, family: str, llm: Llm) -> str:
+    """What stays in the host's memory: nothing, the experts, or the layers that do not fit."""
+    if family != "offload":
+        return ""
+    return "experts" if llm.moe is not None and "expert" in (keys.text("host") or "").casefold() else "layers"
 
 
 # Rules of benchmarks that decide how many answers are written at once for a prompt: GPT-J in MLPerf is searched with four beams.
@@ -570,7 +595,7 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     """Read a row about training or fine-tuning."""
     named, llm = _card(keys, lookup), _model(keys, lookup)
     gpu = named.gpu
-    columns = _columns(keys, named, calibration)
+    columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
     card = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
@@ -648,7 +673,7 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         run = _that_ran(run, columns, llm, calibration)
     return TrainingRow(
         llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration), cards, per_node,
-        dense, tokens, keys.number("power_limit_w", 1.0) or math.nan,
+        dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
     )  # fmt: skip
 
@@ -860,4 +885,4 @@ def read(row: Mapping[str, Any], family: str, lookup: Lookup, calibration: Calib
         return training_row(keys, lookup, calibration)
     if family == "offload" and not keys.has("host_memory_gbs"):
         raise Unpredictable(_("The speed of the host's memory (“host_memory_gbs”) is not stated."))
-    return serving_row(keys, lookup, calibration)
+    return serving_row(keys, lookup, calibration, family)
