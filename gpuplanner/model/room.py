@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
+from gpuplanner.catalog.schema import Server
 from gpuplanner.model import cooling, hardware, power
 from gpuplanner.model.bands import between, product, scaled, total
 from gpuplanner.model.plan import Group, Scenario, Site
@@ -118,6 +119,16 @@ def _class_figure(catalog: Catalog, key: str, kind: str) -> Figure:
     return between(value, 0.6 * value, 1.5 * value, "assumed")
 
 
+def server_size(catalog: Catalog, server: Server | None, kind: str) -> tuple[Figure, Figure]:
+    """Height and weight of one server: of its record, else of its class. [U, kg]"""
+    units = None if server is None else server.rack_units
+    weight = None if server is None else server.weight_kg
+    return (
+        exact(units.value, "known") if units is not None else _class_figure(catalog, "rack_units", kind),
+        exact(weight.value, "known") if weight is not None else _class_figure(catalog, "weight", kind),
+    )
+
+
 def room_of(
     scenario: Scenario, hardwares: list[hardware.Hardware], loads: list[GroupLoad], site: Site, catalog: Catalog
 ) -> RoomResult:
@@ -157,16 +168,7 @@ def room_of(
     limit_w = rack_limit(site, catalog)
     for i, one in zip(own, groups, strict=True):
         server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
-        unit = (
-            exact(server.rack_units.value, "known")
-            if server is not None and server.rack_units is not None
-            else _class_figure(catalog, "rack_units", kind)
-        )
-        weight = (
-            exact(server.weight_kg.value, "known")
-            if server is not None and server.weight_kg is not None
-            else _class_figure(catalog, "weight", kind)
-        )
+        unit, weight = server_size(catalog, server, kind)
         units.append(scaled(unit, float(count)))
         weights.append(scaled(weight, float(count)))
         per_rack = servers_per_rack(

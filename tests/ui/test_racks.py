@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuplanner.catalog.load import load
+from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import Group, Network, Placed, Plan, Scenario, Site
+from gpuplanner.storage.samples import SAMPLES, open_sample
 from gpuplanner.ui.charts.racks import (
     Device,
     Limits,
@@ -11,9 +13,9 @@ from gpuplanner.ui.charts.racks import (
     arrange,
     devices_of,
     fabric_of,
+    limits_of,
     node_boxes,
     rack_status,
-    server_units,
 )
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.theme import ThemeSource
@@ -107,13 +109,30 @@ def test_every_device_stands_exactly_once_and_none_overlap(made):
 
 def test_height_comes_from_the_record_and_else_from_its_class(catalog):
     # The DGX H100 is 8 U by its data sheet; a custom 8-GPU box of SXM5 cards has the class value of 8 U.
-    assert server_units(Group(server="DGX H100", gpu="H100 SXM 80GB"), catalog) == (8, False)
-    assert server_units(Group(gpu="H20 96GB", gpus_per_server=8), catalog) == (8, True)
+    groups = (Group(server="DGX H100", gpu="H100 SXM 80GB"), Group(gpu="H20 96GB", gpus_per_server=8))
+    stated, assumed = devices_of(Scenario(letter="A", groups=groups), None, Site(), catalog)
+    assert (stated.units, stated.units_assumed) == (8, False)
+    assert (assumed.units, assumed.units_assumed) == (8, True)
+
+
+def test_groups_stand_in_racks_of_their_own():
+    racks = arrange(servers(1) + servers(1, group=1), Limits(42)).racks
+    assert [[place.device.group for place in rack.standing] for rack in racks] == [[0], [1]]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
+def test_as_many_racks_are_drawn_as_the_room_is_reckoned_with(sample, catalog):
+    plan = open_sample(sample.key).plan
+    pinned = catalog.over(plan.entries)
+    for result in evaluate(plan, catalog).scenarios:
+        scenario = next(each for each in plan.scenarios if each.letter == result.letter)
+        arrangement = arrange(devices_of(scenario, result.room, plan.site, pinned), limits_of(plan.site, pinned))
+        assert len(arrangement.racks) == result.room.racks
 
 
 def test_rented_servers_do_not_stand_in_our_room(catalog):
     scenario = Scenario(letter="A", groups=(Group(gpu="H20 96GB", condition="rented", servers=3),))
-    assert devices_of(scenario, None, catalog) == ()
+    assert devices_of(scenario, None, Site(), catalog) == ()
 
 
 def test_ports_come_from_the_servers_record(catalog):
@@ -152,7 +171,8 @@ def view(qtbot, catalog):
 
 
 def test_the_drawing_follows_the_scenario_in_the_builder(view):
-    assert len(view.racks.arrangement.racks) == 2
+    # Five servers of 8 U leave two units of 42 for switches; the sixth and the other group begin racks of their own.
+    assert len(view.racks.arrangement.racks) == 3
     view.document.select("B")
     assert len(view.racks.arrangement.racks) == 1
     assert "1 server in 1 rack" in view.accessibleName()

@@ -18,6 +18,7 @@ from gpuplanner.i18n import format as words
 from gpuplanner.model.hardware import Hardware, resolve, server_class
 from gpuplanner.model.plan import Group, Network, Plan, Scenario, Site
 from gpuplanner.model.results import Results, RoomResult
+from gpuplanner.model.room import rack_limit, server_size, servers_per_rack
 from gpuplanner.ui import icons
 from gpuplanner.ui.catalog_rows import short_name
 from gpuplanner.ui.document import PlanDocument
@@ -47,6 +48,8 @@ class Device(NamedTuple):
     weight_kg: float | None = None
     units_assumed: bool = False
     owned: bool = False
+    # How many of its kind one rack takes, by the rule that counts racks for the room; None = as many as fit.
+    per_rack: int | None = None
 
 
 class Limits(NamedTuple):
@@ -55,6 +58,7 @@ class Limits(NamedTuple):
     units: int = 42
     power_w: float | None = None
     weight_kg: float | None = None
+    power_assumed: bool = False
 
 
 class Standing(NamedTuple):
@@ -120,13 +124,22 @@ def arrange(
             racks.setdefault(place[0], []).append(Standing(device, place[1]))
         else:
             loose.append(device)
-    # Equal servers fill one rack after the other, so the search begins where the last of their kind went.
-    first: dict[tuple[int, int | None], int] = {}
+    # A rack holds loose servers of one group, so that there are as many racks as the room is reckoned with. Equal
+    # servers fill one rack after the other: the search begins where the last of their kind went.
+    owner: dict[int, int] = {}
+    held: dict[int, int] = {}
+    first: dict[int, int] = {}
     for device in loose:
-        number = first.get((device.group, device.units), 1)
-        while (unit := _free_unit(racks.get(number, []), device, limits)) is None:
-            number += 1
-        first[device.group, device.units] = number
+        number = first.get(device.group, 1)
+        unit = None
+        while unit is None:
+            free = owner.get(number, device.group) == device.group
+            if free and (device.per_rack is None or held.get(number, 0) < max(1, device.per_rack)):
+                unit = _free_unit(racks.get(number, []), device, limits)
+            if unit is None:
+                number += 1
+        owner[number], first[device.group] = device.group, number
+        held[number] = held.get(number, 0) + 1
         racks.setdefault(number, []).append(Standing(device, unit))
     return Arrangement(
         tuple(Rack(number, tuple(sorted(racks[number], key=lambda place: place.unit))) for number in sorted(racks)),
@@ -161,26 +174,6 @@ def _exceeds(present: Sequence[float | None], more: float | None, limit: float |
 # --- what stands where ---------------------------------------------------------
 
 
-def server_units(group: Group, catalog: Catalog) -> tuple[int | None, bool]:
-    """Height of one server of a group and whether it is a class value. None = not known, or it does not go into a
-    rack.
-    """
-    value, assumed = _stated_or_class(group, catalog, "rack_units", "rack_units")
-    return (None if value is None else max(1, round(value))), assumed
-
-
-def _stated_or_class(group: Group, catalog: Catalog, field: str, key: str) -> tuple[float | None, bool]:
-    server = catalog.servers.get(group.server)
-    stated = None if server is None else getattr(server, field)
-    if stated is not None:
-        return stated.value, stated.mark == "assumed"
-    kind = server_class(group, catalog.gpus.get(group.gpu), server)
-    for assumption in catalog.assumptions:
-        if (assumption.key, assumption.applies_to) == (key, kind):
-            return assumption.value, True
-    return None, False
-
-
 def device_name(group: Group, catalog: Catalog) -> str:
     """What a server of a group is called in a drawing."""
     if group.name:
@@ -192,31 +185,41 @@ def device_name(group: Group, catalog: Catalog) -> str:
     return f"{group.gpus_per_server}× {short_name(group.gpu)}"
 
 
-def devices_of(scenario: Scenario, room: RoomResult | None, catalog: Catalog) -> tuple[Device, ...]:
+def devices_of(scenario: Scenario, room: RoomResult | None, site: Site, catalog: Catalog) -> tuple[Device, ...]:
     """Every server of a scenario that stands in our room; rented ones stand elsewhere."""
     nameplates = {} if room is None else {power.group: power for power in room.groups}
+    limit_w = rack_limit(site, catalog)
     made: list[Device] = []
     for at, group in enumerate(scenario.groups):
         if group.condition == "rented":
             continue
-        units, assumed = server_units(group, catalog)
+        server = catalog.servers.get(group.server)
+        units, weight = server_size(catalog, server, server_class(group, catalog.gpus.get(group.gpu), server))
         power = nameplates.get(at)
         each_w = None
         if power is not None and power.servers and power.nameplate_w.value is not None:
             each_w = power.nameplate_w.value / power.servers
-        weight, _assumed = _stated_or_class(group, catalog, "weight_kg", "weight")
-        name = device_name(group, catalog)
-        gpus = group.gpus_per_server if group.gpu else 0
-        for number in range(group.servers):
-            if len(made) >= MAX_DEVICES:
-                return tuple(made)
-            made.append(Device(at, number, name, gpus, units, each_w, weight, assumed, group.condition == "owned"))
+        per_rack = servers_per_rack(site, limit_w, units.value or 1.0, each_w or 0.0, weight.value or 0.0)
+        kind = Device(
+            at,
+            0,
+            device_name(group, catalog),
+            group.gpus_per_server if group.gpu else 0,
+            max(1, round(units.value or 1.0)),
+            each_w,
+            weight.value,
+            units.basis == "assumed",
+            group.condition == "owned",
+            per_rack,
+        )
+        for number in range(min(group.servers, MAX_DEVICES - len(made))):
+            made.append(kind._replace(server=number))
     return tuple(made)
 
 
-def rack_limits(site: Site) -> Limits:
-    """What one rack of the room takes."""
-    return Limits(site.rack_units, site.rack_power_w, site.rack_weight_kg)
+def limits_of(site: Site, catalog: Catalog) -> Limits:
+    """What one rack of the room takes; its power is that of its kind of cooling where none is stated."""
+    return Limits(site.rack_units, rack_limit(site, catalog), site.rack_weight_kg, site.rack_power_w is None)
 
 
 def places_of(scenario: Scenario) -> dict[tuple[int, int], tuple[int, int]]:
@@ -447,7 +450,9 @@ class RackCanvas(_Canvas):
         status, share = rack_status(rack, self.limits)
         power = words.power_kw(rack.power_w, unit=False)
         if self.limits.power_w is not None:
-            said = _("{power} / {limit} kW").format(power=power, limit=words.power_kw(self.limits.power_w, unit=False))
+            limit = words.power_kw(self.limits.power_w, unit=False)
+            limit = f"≈ {limit}" if self.limits.power_assumed else limit
+            said = _("{power} / {limit} kW").format(power=power, limit=limit)
         else:
             said = _("{power} kW").format(power=power)
         colour = theme.status_colour(status) if status != "ok" else theme.text
@@ -771,15 +776,15 @@ class RackView(QWidget):
         bar = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if compact else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         self.area.setHorizontalScrollBarPolicy(bar)
         scenario = next((each for each in plan.scenarios if each.letter == self.document.selected), None)
-        limits = rack_limits(plan.site)
+        catalog = self.document.catalog.over(plan.entries)
+        limits = limits_of(plan.site, catalog)
         if scenario is None:
             self.racks.show_racks("", Arrangement((), ()), limits, 0, compact)
             self.network.show_network("", (), NO_FABRIC, compact)
             self.setAccessibleName(_("No scenario to draw."))
             return
-        catalog = self.document.catalog.over(plan.entries)
         found = None if results is None else results.scenario(scenario.letter)
-        devices = devices_of(scenario, None if found is None else found.room, catalog)
+        devices = devices_of(scenario, None if found is None else found.room, plan.site, catalog)
         standing = sum(group.servers for group in scenario.groups if group.condition != "rented")
         arrangement = arrange(devices, limits, places_of(scenario))
         nodes = node_boxes(scenario, catalog)
