@@ -1,14 +1,16 @@
 """The one record that every speed and memory formula takes: a struct of float64 columns, one row a configuration.
 
-A plan, a measured row and a search all become cases here, so that the same formulas predict all three. Columns that belong to a model, a
-card or an engine are looked up once (`llm_columns`, `gpu_columns`, `constants`) and gathered by row.
+A plan, a measured row and a search all become cases here, so that the same formulas predict all three. Columns that
+belong to a model, a card or an engine are looked up once (`llm_columns`, `gpu_columns`, `constants`) and gathered by
+row.
 
-Symbols in the docstrings of the formulas: L layers, d hidden width, h heads, g KV heads, e head width, f FFN width, V vocabulary, E experts,
-k experts a token uses, t p x q tensor, pipeline, data and expert degree, I input and O output tokens, B sequences in flight in a replica.
+Symbols in the docstrings of the formulas: L layers, d hidden width, h heads, g KV heads, e head width, f FFN width, V
+vocabulary, E experts, k experts a token uses, t p x q tensor, pipeline, data and expert degree, I input and O output
+tokens, B sequences in flight in a replica.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +22,8 @@ T = TypeVar("T")
 
 
 class WeightFormat(NamedTuple):
-    """Bits a weight in the file; what is left in 16 bit; which efficiency row reads it; the smallest precision it counts as."""
+    """Bits a weight in the file; what is left in 16 bit; which efficiency row reads it; the smallest precision it
+    counts as."""
 
     bits: float
     rest_16: bool
@@ -30,7 +33,8 @@ class WeightFormat(NamedTuple):
 
 
 # Bits: blocks and scales of the published layouts; for GGUF the average of a whole 7B file, head and embedding included
-# (llama.cpp quantize README; 70B files are .03-.08 lower). int4: 4 bit and a 16-bit scale and zero a group of 128 (unverified).
+# (llama.cpp quantize README; 70B files are .03-.08 lower). int4: 4 bit and a 16-bit scale and zero a group of 128
+# (unverified).
 WEIGHT_FORMATS: dict[str, WeightFormat] = {
     "fp32": WeightFormat(32, False, "32 bit", "32 bit", 32),
     "bf16": WeightFormat(16, False, "16 bit", "16 bit", 16),
@@ -63,13 +67,24 @@ WEIGHT_FORMATS: dict[str, WeightFormat] = {
     "iq2_m": WeightFormat(2.7, False, "4-bit weight only", "single-user 3 bit and less", 2),
     "iq2_xxs": WeightFormat(2.06, False, "4-bit weight only", "single-user 3 bit and less", 2),
 }
-KV_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "q8_0": 1.0625, "int4": 0.5625, "q4_0": 0.5625, "nvfp4": 0.5625, "q6": 0.8125}
+KV_BYTES = {
+    "fp32": 4.0,
+    "bf16": 2.0,
+    "fp16": 2.0,
+    "fp8": 1.0,
+    "int8": 1.0,
+    "q8_0": 1.0625,
+    "int4": 0.5625,
+    "q4_0": 0.5625,
+    "nvfp4": 0.5625,
+    "q6": 0.8125,
+}
 SINGLE_USER_ENGINES = frozenset({"llama.cpp", "exllama", "MLC", "MLX"})
 
 
 class LlmColumns(NamedTuple):
-    """The shape of a model. Parameters are counts, `kv_*` elements per token over all layers of a replica, `attention_*` FLOP per token
-    and token of context."""
+    """The shape of a model. Parameters are counts, `kv_*` elements per token over all layers of a replica,
+    `attention_*` FLOP per token and token of context."""
 
     layers: Columns
     moe_layers: Columns
@@ -101,7 +116,8 @@ class LlmColumns(NamedTuple):
 
 
 class GpuColumns(NamedTuple):
-    """One device. Rates in FLOP/s and B/s, dense; `memory` is what a program can use, `sustained` the clock share under dense compute."""
+    """One device. Rates in FLOP/s and B/s, dense; `memory` is what a program can use, `sustained` the clock share
+    under dense compute."""
 
     peak32: Columns
     tf32: Columns
@@ -123,7 +139,8 @@ class GpuColumns(NamedTuple):
 
 
 class RunColumns(NamedTuple):
-    """How it runs. `peak` is the dense rate of the compute type; `body`, `expert`, `head`, `embedding` bytes a weight."""
+    """How it runs. `peak` is the dense rate of the compute type; `body`, `expert`, `head`, `embedding` bytes a
+    weight."""
 
     peak: Columns
     tp: Columns
@@ -181,13 +198,14 @@ class ServeConstants(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Configurations in columns of equal length. `index` says where each constant stands in the table, one row a configuration."""
+    """Configurations in columns of equal length. `index` says where each constant stands in the table, one row a
+    configuration."""
 
     llm: LlmColumns
     gpu: GpuColumns
     run: RunColumns
     k: ServeConstants
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]
 
     @property
     def size(self) -> int:
@@ -218,8 +236,9 @@ class Case(NamedTuple):
         return self._replace(k=ServeConstants(*calibration.values[self.index].T))
 
 
-class IdentityCache:
-    """Remembers what was derived from frozen records, by their identity: hashing a large record costs more than deriving from it.
+class IdentityCache(Generic[T]):
+    """Remembers what was derived from frozen records, by their identity: hashing a large record costs more than
+    deriving from it.
 
     Arguments that are text or numbers count by value, tuples by the identity of what they hold.
     """
@@ -265,18 +284,24 @@ class Parameters(NamedTuple):
 def parameters(llm: Llm) -> Parameters:
     """Count the parameters of a model.
 
-    Dense, MHA, GQA, MQA, MLA, experts with shared ones, and layers without an FFN are counted exactly (norms and biases, below 0.05 %,
-    left out). For hybrids, whose linear layers the algebra does not describe, the published totals are taken.
+    Dense, MHA, GQA, MQA, MLA, experts with shared ones, and layers without an FFN are counted exactly (norms and
+    biases, below 0.05 %, left out). For hybrids, whose linear layers the algebra does not describe, the published
+    totals are taken.
 
     References
     ----------
-    .. [1] The algebra of NVIDIA Megatron-LM, `theoretical_memory_usage.py`, extended by MLA as in the DeepSeek-V2 paper.
+    .. [1] The algebra of NVIDIA Megatron-LM, `theoretical_memory_usage.py`, extended by MLA as in the DeepSeek-V2
+    paper.
     """
     width, attention = llm.hidden, llm.attention
     if attention.mla is not None:
         mla = attention.mla
         key_width = mla.nope_dim + mla.rope_dim
-        query = width * mla.query_rank + mla.query_rank * llm.heads * key_width if mla.query_rank else width * llm.heads * key_width
+        query = (
+            width * mla.query_rank + mla.query_rank * llm.heads * key_width
+            if mla.query_rank
+            else width * llm.heads * key_width
+        )
         per_layer = (
             query
             + width * (mla.kv_rank + mla.rope_dim)
@@ -315,7 +340,7 @@ def _llm_columns(llm: Llm) -> np.ndarray:
     query_width = llm.heads * llm.head_dim
     if attention.mla is not None:
         mla = attention.mla
-        kv_full = attention.full_layers * (mla.kv_rank + mla.rope_dim)
+        kv_full = float(attention.full_layers * (mla.kv_rank + mla.rope_dim))
         decode_layer = 2 * llm.heads * (2 * mla.kv_rank + mla.rope_dim)
         prefill_layer = 2 * llm.heads * (mla.nope_dim + mla.rope_dim + mla.value_dim)
         kv_heads, attention_width, kv_width = 1, llm.heads * (mla.nope_dim + mla.rope_dim), mla.kv_rank + mla.rope_dim
@@ -329,14 +354,19 @@ def _llm_columns(llm: Llm) -> np.ndarray:
     ffn_active = float(llm.ffn_width or 0)
     if moe:
         expert_share = moe.moe_layers / llm.layers
-        routed = moe.experts_per_token * moe.expert_width + moe.shared_experts * (moe.shared_expert_width or moe.expert_width)
+        routed = moe.experts_per_token * moe.expert_width + moe.shared_experts * (
+            moe.shared_expert_width or moe.expert_width
+        )
         ffn_active = expert_share * routed + (1 - expert_share) * ffn_active
     return np.array(
         [
-            llm.layers, moe.moe_layers if moe else 0, llm.hidden, llm.heads, kv_heads, llm.vocab, count.total, count.nonexpert,
-            count.expert, count.head, count.embedding, count.active, moe.experts if moe else 0, moe.experts_per_token if moe else 0,
+            llm.layers, moe.moe_layers if moe else 0, llm.hidden, llm.heads, kv_heads, llm.vocab, count.total,
+            count.nonexpert,
+            count.expert, count.head, count.embedding, count.active, moe.experts if moe else 0,
+            moe.experts_per_token if moe else 0,
             ffn_active, moe.expert_width if moe else (llm.ffn_width or 4 * llm.hidden), kv_full, kv_window,
-            attention.window or 0, attention.state_bytes_per_sequence or 0, decode_full, windowed, prefill_full, windowed,
+            attention.window or 0, attention.state_bytes_per_sequence or 0, decode_full, windowed, prefill_full,
+            windowed,
             attention_width, kv_width, llm.max_context or np.inf,
         ],
         float,
@@ -345,12 +375,14 @@ def _llm_columns(llm: Llm) -> np.ndarray:
 
 llm_columns = IdentityCache(_llm_columns)
 
-# Watts a dense 16-bit TFLOP (or, for consumer chips, an FP32 vector TFLOP) of the best-fed card of a generation: a card with fewer cannot
+# Watts a dense 16-bit TFLOP (or, for consumer chips, an FP32 vector TFLOP) of the best-fed card of a generation: a
+# card with fewer cannot
 # hold its boost clock under dense compute. Exponent: the power-cap law, speed ~ power^(1/2.7).
 _FEED_16 = {"Hopper": 0.707, "A100": 1.28}
 _FEED_32 = {"Ampere consumer": 9.5, "Ada": 5.4, "Blackwell consumer": 5.2}
 _FEED_EXPONENT = 1 / 2.7
-# Multiples of the FP32 vector rate that single-user programs reach in prefill, and which chips have 64 FP32 lanes a multiprocessor.
+# Multiples of the FP32 vector rate that single-user programs reach in prefill, and which chips have 64 FP32 lanes a
+# multiprocessor.
 _VECTOR_CEILING = {"A100": 3.2, "Hopper": 3.2, "Pascal": 1.35}
 _NARROW_MULTIPROCESSOR = frozenset({"Volta", "Turing", "A100"})
 # Programs on a unified memory may take three quarters of it on macOS, most of it elsewhere (unverified).
@@ -363,13 +395,18 @@ _VISIBLE_SHARE, _LABEL_SHARE, _ECC_SHARE = 0.99, 0.985, 0.94
 def usable_memory(gpu: Gpu, architecture: str) -> float:
     """Memory of one device that programs can use. [bytes]
 
-    The visible size where the catalog knows it, else the label read as GiB. Good to 1 % where the visible size is known, else 3 %.
+    The visible size where the catalog knows it, else the label read as GiB. Good to 1 % where the visible size is
+    known, else 3 %.
     """
     devices = gpu.gpus_per_card
     if gpu.memory_visible_bytes is not None:
         return _VISIBLE_SHARE * gpu.memory_visible_bytes.value / devices
     label = gpu.memory_bytes.value / devices
-    if gpu.form_factor == "SoC" or "unified" in gpu.memory_type or ("LPDDR5" in gpu.memory_type and architecture in ("GB10", "Strix Halo")):
+    if (
+        gpu.form_factor == "SoC"
+        or "unified" in gpu.memory_type
+        or ("LPDDR5" in gpu.memory_type and architecture in ("GB10", "Strix Halo"))
+    ):
         return label * _UNIFIED_SHARE.get(architecture, _UNIFIED_OTHER)
     gddr_with_ecc = gpu.memory_type.startswith("GDDR") and bool(gpu.ecc) and "GeForce" not in gpu.name
     return label * _LABEL_SHARE * (_ECC_SHARE if gddr_with_ecc else 1.0)
@@ -409,7 +446,8 @@ gpu_columns = IdentityCache(_gpu_columns)
 
 
 def engine_row(engine: str, version: str | None) -> str:
-    """The row of the engine table for a program and its version ("vLLM", "0.9.2" → "vLLM 0.6-0.9"); the newest without a version."""
+    """The row of the engine table for a program and its version ("vLLM", "0.9.2" → "vLLM 0.6-0.9"); the newest without
+    a version."""
     numbers = _version_numbers(version)
     if engine == "TensorRT-LLM":
         return "TensorRT-LLM before 0.12" if numbers and numbers < (0, 12) else "TensorRT-LLM 0.12 and later"
@@ -431,7 +469,8 @@ def _version_numbers(version: str | None) -> tuple[int, ...]:
 
 
 class Setting(NamedTuple):
-    """What decides the constants of a serving case: the card's architecture, the engine row, the formats and what kind of model it is."""
+    """What decides the constants of a serving case: the card's architecture, the engine row, the formats and what kind
+    of model it is."""
 
     architecture: str
     vendor: str
@@ -464,9 +503,11 @@ def _constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
     return np.array(
         [
             at("dram", architecture), matrix, at("attention16"), at("layer time", engine), at("host time", engine),
-            at("sequence time", engine), at("engine dram", engine), at("engine matrix", engine), at("first token time", engine),
+            at("sequence time", engine), at("engine dram", engine), at("engine matrix", engine),
+            at("first token time", engine),
             at("prefill interleave", engine), at("format", share), at("layer factor", factor), at("expert layer time"),
-            at("expert matrix"), at("all-reduce latency", "nvlink"), at("all-reduce latency", "pcie"), at("link share", "nvlink"),
+            at("expert matrix"), at("all-reduce latency", "nvlink"), at("all-reduce latency", "pcie"),
+            at("link share", "nvlink"),
             at("link share", "pcie"), at("launch floor layer"), at("launch floor expert layer"), at("cache wait"),
             at("chunk overlap"), at("distinct experts"), at("fullest rank"),
         ]
@@ -477,7 +518,8 @@ constants_index = IdentityCache(_constants_index)
 
 
 def compute_peak(gpu: Sequence[float] | np.ndarray, setting: Setting) -> float:
-    """Dense rate that the matrix products of a setting run at, clock limits included. [FLOP/s]; nan where the catalog has none."""
+    """Dense rate that the matrix products of a setting run at, clock limits included. [FLOP/s]; nan where the catalog
+    has none."""
     card = GpuColumns(*gpu)
     if setting.engine == "llama.cpp":
         return float(card.vector_ceiling * card.sustained)
@@ -506,7 +548,11 @@ def bytes_per_weight(weights: str, native_mxfp4: bool = False) -> tuple[float, f
 
 
 def build(
-    llms: Sequence[np.ndarray], gpus: Sequence[np.ndarray], runs: Sequence[Sequence[float]], indices: Sequence[np.ndarray], calibration: Calibration
+    llms: Sequence[np.ndarray],
+    gpus: Sequence[np.ndarray],
+    runs: Sequence[Sequence[float]],
+    indices: Sequence[np.ndarray],
+    calibration: Calibration,
 ) -> Case:
     """Put rows together: one entry of each sequence a configuration, in the order of the column records."""
     index = np.array(indices, int).reshape(len(indices), len(ServeConstants._fields))

@@ -1,6 +1,7 @@
 """Inference on host processors, and what a GPU gains or loses when a part of the weights stays in the host's memory.
 
-Array functions; bytes, seconds, bytes/s, FLOP/s. Only CPU decode has been scored (22 rows, one family of programs): the rest is "not validated".
+Array functions; bytes, seconds, bytes/s, FLOP/s. Only CPU decode has been scored (22 rows, one family of programs):
+the rest is "not validated".
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def cpu_decode_s(
 def cpu_prefill_s(flop: Quantity, peak: Quantity, tuned: Quantity, calibration: Calibration) -> Quantity:
     """Time to read a prompt of `flop` floating-point operations. [s]
 
-    ``tuned``: programs with kernels of their own for the processor (ik_llama.cpp, IPEX with AMX). A factor of two either way.
+    ``tuned``: programs with kernels of their own for the processor (ik_llama.cpp, IPEX with AMX). A factor of two
+    either way.
     """
     share = np.where(tuned, calibration.value("cpu matrix", "tuned"), calibration.value("cpu matrix", "llama.cpp"))
     return flop / (share * peak)
@@ -76,7 +78,8 @@ def offload_decode_s(
     experts: Quantity,
     calibration: Calibration,
 ) -> Quantity:
-    """Time of one token when the GPU computes `gpu_share` of the layers and the host reads `host_bytes` for the others. [s]
+    """Time of one token when the GPU computes `gpu_share` of the layers and the host reads `host_bytes` for the
+    others. [s]
 
     ``gpu_s`` is what the GPU would take for the whole model. Not validated.
     """
@@ -85,7 +88,8 @@ def offload_decode_s(
 
 
 def offload_prefill_s(gpu_s: Quantity, host_bytes: Quantity, pcie_bytes_s: Quantity, passes: Quantity) -> Quantity:
-    """Time to read prompts when the weights that stay on the host are sent to the GPU once for each of `passes` batches. [s]
+    """Time to read prompts when the weights that stay on the host are sent to the GPU once for each of `passes`
+    batches. [s]
 
     Not validated.
     """

@@ -1,10 +1,11 @@
 """Serving speed: a decode step and a prefill as sums of named times, and what continuous batching makes of them.
 
-Every time is work / (datasheet peak x one efficiency). Efficiencies come from the calibration table (`case.k`); a sum has the same parts
-for every card, so the parts explain the answer.
+Every time is work / (datasheet peak x one efficiency). Efficiencies come from the calibration table (`case.k`); a sum
+has the same parts for every card, so the parts explain the answer.
 
-Valid range: dense and expert models of 1 to 700 G parameters on NVIDIA data-centre cards from the A100 on, with server engines, contexts up
-to 32,000 tokens; other cards and engines are predicted by the same formulas with wider bands (`evidence`).
+Valid range: dense and expert models of 1 to 700 G parameters on NVIDIA data-centre cards from the A100 on, with server
+engines, contexts up to 32,000 tokens; other cards and engines are predicted by the same formulas with wider bands
+(`evidence`).
 """
 
 from typing import NamedTuple
@@ -21,7 +22,8 @@ _SEQUENCE_KERNEL_S = 10e-9
 _DECODE_ATTENTION_SHARE = 0.5
 _CACHE_DRAM_LIMIT = 0.95
 _NIC_LATENCY_S = 14e-6
-# PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by 1/n^.79
+# PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by
+# 1/n^.79
 # where all traffic passes through the host's memory.
 _PCIE_DECAY, _PCIE_DECAY_NO_PEER = 0.3, 0.79
 _NO_PEER_SHARE = 0.8
@@ -69,7 +71,8 @@ class Prefill(NamedTuple):
 
 
 def distinct_experts(case: Case, tokens: Columns) -> Columns:
-    """How many experts of a layer a batch of tokens wakes up, fewer than under uniform routing because routers are skewed.
+    """How many experts of a layer a batch of tokens wakes up, fewer than under uniform routing because routers are
+    skewed.
 
     With expert parallelism under vLLM the step waits for the fullest rank, whose number of experts lies above the mean.
     """
@@ -78,14 +81,19 @@ def distinct_experts(case: Case, tokens: Columns) -> Columns:
     awake = used + case.k.distinct * np.maximum(uniform - used, 0.0)
     ranks = np.maximum(case.run.ep, 1.0)
     mean = np.maximum(awake / ranks, 1e-9)
-    crowding = case.k.fullest_rank * case.run.vllm * np.sqrt(2.0 * np.log(ranks) * np.maximum(1.0 - awake / experts, 0.0) / mean)
+    crowding = (
+        case.k.fullest_rank
+        * case.run.vllm
+        * np.sqrt(2.0 * np.log(ranks) * np.maximum(1.0 - awake / experts, 0.0) / mean)
+    )
     return np.where(case.llm.experts > 0, np.minimum(experts, awake * (1.0 + crowding)), 0.0)
 
 
 def link(case: Case) -> tuple[Columns, Columns]:
     """Latency and effective one-way bandwidth of the path that tensor ranks talk over. [s], [B/s]
 
-    The link of the cards where all ranks are in one link domain, PCIe where they are not, the network where the ranks leave the server.
+    The link of the cards where all ranks are in one link domain, PCIe where they are not, the network where the ranks
+    leave the server.
     """
     gpu, run, k = case.gpu, case.run, case.k
     ranks = run.tp * run.attention_dp
@@ -127,7 +135,8 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
 
     References
     ----------
-    .. [1] Kernel timing tables of ai-dynamo/aiconfigurator, fitted to matrix, attention and all-reduce times; see the calibration table.
+    .. [1] Kernel timing tables of ai-dynamo/aiconfigurator, fitted to matrix, attention and all-reduce times; see the
+    calibration table.
     """
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tp, shards = run.tp, expert_shards(case)
@@ -162,7 +171,9 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
     # Attention data parallelism sends every token to its experts and back.
     exchange = np.where(
         run.attention_dp > 1,
-        2.0 * llm.moe_layers * (latency + rank * draft * np.maximum(used, 1.0) * 2.0 * llm.hidden / np.maximum(speed, 1.0)),
+        2.0
+        * llm.moe_layers
+        * (latency + rank * draft * np.maximum(used, 1.0) * 2.0 * llm.hidden / np.maximum(speed, 1.0)),
         0.0,
     )
     communication = 2.0 * llm.layers * all_reduce(case, size) + hops + exchange
@@ -174,8 +185,8 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
 def prefill(case: Case, prompt: Columns, prompts: Columns) -> Prefill:
     """Read `prompts` prompts of `prompt` tokens in one chunk.
 
-    A shared prefix that is cached is not computed again, but attention still reads it. A single prompt gets no speed-up from pipeline
-    stages.
+    A shared prefix that is cached is not computed again, but attention still reads it. A single prompt gets no
+    speed-up from pipeline stages.
     """
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tp, shards = run.tp, expert_shards(case)
@@ -245,10 +256,11 @@ class Batching(NamedTuple):
 
 
 def continuous_batching(case: Case, batch: Columns) -> Batching:
-    """What a full pipeline of requests yields when `batch` of them are in flight: B prefills and O decode steps share a cycle.
+    """What a full pipeline of requests yields when `batch` of them are in flight: B prefills and O decode steps share
+    a cycle.
 
-    Mixed chunks read the weights once for prefill and decode together, which takes a part of the shorter of the two back.
-    Leaving the prefill out of the cycle would make maximum throughput 1.7 times too high in the middle.
+    Mixed chunks read the weights once for prefill and decode together, which takes a part of the shorter of the two
+    back. Leaving the prefill out of the cycle would make maximum throughput 1.7 times too high in the middle.
     """
     run = case.run
     answer = run.output / accepted_tokens(case)
@@ -296,8 +308,8 @@ def first_token_idle(case: Case, prompts: Columns) -> Columns:
 def first_token_loaded(case: Case, batching: Batching, waiting_share: Columns) -> Columns:
     """Mean first-token time in a closed loop with `batching.batch` requests in flight. [s]
 
-    ``waiting_share`` is how far the requests exceed what the cache holds, in units of what it holds; they wait for others to finish.
-    A weak law: a factor of 2.7 holds 80 % of measured rows.
+    ``waiting_share`` is how far the requests exceed what the cache holds, in units of what it holds; they wait for
+    others to finish. A weak law: a factor of 2.7 holds 80 % of measured rows.
     """
     k, llm = case.k, case.llm
     floor = llm.layers * k.floor_layer + llm.moe_layers * k.floor_expert
@@ -320,7 +332,9 @@ def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
     weights = step.weights * k.dram * k.engine_dram * k.format_share
     cache = step.cache * np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT)
     prefills = requests / chunk.prompts / run.pp
-    memory = (answer * (weights + cache) + prefills * chunk.weights * k.dram * k.engine_dram * k.format_share) / batching.cycle_s
+    memory = (
+        answer * (weights + cache) + prefills * chunk.weights * k.dram * k.engine_dram * k.format_share
+    ) / batching.cycle_s
     efficiency = k.matrix * k.engine_matrix
     compute = efficiency * (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
     return np.clip(memory, 0.0, 1.0), np.clip(compute, 0.0, 1.0)
@@ -340,11 +354,14 @@ _LITTLE_STEPS = 30
 _IDLE_SHARE_OF_FIRST_TOKEN_TIME = 0.3
 
 
-def open_loop(case: Case, arrivals: Columns, run_of_requests: float = np.inf, squared_variation: float = 1.0) -> OpenLoop:
+def open_loop(
+    case: Case, arrivals: Columns, run_of_requests: float = np.inf, squared_variation: float = 1.0
+) -> OpenLoop:
     """Means of first token and time a token when `arrivals` requests a second reach a replica at random moments.
 
-    The number in flight follows from Little's law. Where requests come faster than they can be served, the rate served is
-    the replica's limit, and a run of `run_of_requests` requests piles up no more than half of what it leaves unserved.
+    The number in flight follows from Little's law. Where requests come faster than they can be served, the rate served
+    is the replica's limit, and a run of `run_of_requests` requests piles up no more than half of what it leaves
+    unserved.
 
     References
     ----------
@@ -367,10 +384,14 @@ def open_loop(case: Case, arrivals: Columns, run_of_requests: float = np.inf, sq
         )
         per_token = state.step.total / accepted_tokens(case) * (1.0 + busy)
         served = state.requests_s / case.run.dp
-        backlog = 0.5 * run_of_requests * np.maximum(1.0 - served / arrivals, 0.0) if np.isfinite(run_of_requests) else np.inf
+        backlog = (
+            0.5 * run_of_requests * np.maximum(1.0 - served / arrivals, 0.0) if np.isfinite(run_of_requests) else np.inf
+        )
         inside = np.minimum(arrivals * (first + case.run.output * per_token), np.maximum(backlog, 1.0 + served * first))
         # Damped: time a token grows with the number in flight.
         batch = 0.5 * batch + 0.5 * np.clip(inside, 0.05, most)
     served = state.requests_s / case.run.dp
     overloaded = served < 0.98 * arrivals
-    return OpenLoop(state, np.minimum(served, arrivals), first, np.where(overloaded, state.per_token_s, per_token), overloaded)
+    return OpenLoop(
+        state, np.minimum(served, arrivals), first, np.where(overloaded, state.per_token_s, per_token), overloaded
+    )

@@ -7,7 +7,8 @@ import numpy as np
 from gpuplanner.model.case import Case, Columns
 from gpuplanner.units import GIB, MIB
 
-# Peak activations of a prefill, in hidden widths a token, by tensor degree 1, 2, 4, 8 (aiconfigurator ACTIVATION_COEFFICIENTS).
+# Peak activations of a prefill, in hidden widths a token, by tensor degree 1, 2, 4, 8 (aiconfigurator
+# ACTIVATION_COEFFICIENTS).
 _ACTIVATIONS_DENSE = np.array([11.0, 6.5, 5.0, 5.0])
 _ACTIVATIONS_EXPERTS = np.array([22.0, 13.0, 10.0, 10.0])
 # CUDA context, and buffers of the collective library by tensor degree 1, 2, 4, 8 (aiconfigurator systems files).
@@ -25,7 +26,8 @@ _PAGING_RESERVE = 0.015
 
 
 class ServingMemory(NamedTuple):
-    """Bytes on the fullest GPU of a replica before any request, what is left for the cache, and the cache of one token. [bytes]"""
+    """Bytes on the fullest GPU of a replica before any request, what is left for the cache, and the cache of one
+    token. [bytes]"""
 
     weights: Columns
     activations: Columns
@@ -56,8 +58,9 @@ def weight_bytes(case: Case) -> Columns:
 def weights_per_gpu(case: Case) -> Columns:
     """Weights on the fullest GPU. [bytes]
 
-    Layers are split over tensor ranks and stages, experts over all GPUs of a stage; embedding and head lie on the first and
-    last stage. Programs for one user leave the embedding table in the host's memory and split by what is free.
+    Layers are split over tensor ranks and stages, experts over all GPUs of a stage; embedding and head lie on the
+    first and last stage. Programs for one user leave the embedding table in the host's memory and split by what is
+    free.
     """
     llm, run = case.llm, case.run
     ends = np.where(run.pp > 1, np.maximum(llm.embedding, llm.head), llm.embedding + llm.head)
@@ -70,14 +73,16 @@ def weights_per_gpu(case: Case) -> Columns:
 
 
 def cache_bytes(case: Case, tokens: Columns) -> Columns:
-    """KV cache (and state of linear layers) of one sequence of `tokens` tokens, all GPUs of a replica together without copies. [bytes]"""
+    """KV cache (and state of linear layers) of one sequence of `tokens` tokens, all GPUs of a replica together without
+    copies. [bytes]"""
     llm, run = case.llm, case.run
     window = np.where(llm.window > 0, np.minimum(tokens, np.maximum(llm.window, 1)), tokens)
     return (llm.kv_full * tokens + llm.kv_window * window) * run.kv_bytes + llm.state_bytes
 
 
 def cache_shards(case: Case) -> Columns:
-    """By how much a tensor group divides the cache: KV heads are copied when there are more ranks than heads; MLA counts one head."""
+    """By how much a tensor group divides the cache: KV heads are copied when there are more ranks than heads; MLA
+    counts one head."""
     return np.minimum(case.run.tp, case.llm.kv_heads)
 
 
@@ -89,40 +94,50 @@ def cache_per_gpu(case: Case, tokens: Columns) -> Columns:
 def serving_memory(case: Case) -> ServingMemory:
     """Split the memory of a GPU before any request has come.
 
-    vLLM and SGLang take a share of all memory, TensorRT-LLM and LMDeploy a share of what is free after loading, single-user programs all.
+    vLLM and SGLang take a share of all memory, TensorRT-LLM and LMDeploy a share of what is free after loading,
+    single-user programs all.
 
     References
     ----------
-    .. [1] ai-dynamo/aiconfigurator, vllm_backend and trtllm_backend (memory fractions, activation coefficients, library buffers).
+    .. [1] ai-dynamo/aiconfigurator, vllm_backend and trtllm_backend (memory fractions, activation coefficients,
+    library buffers).
     """
     llm, gpu, run = case.llm, case.gpu, case.run
     weights = weights_per_gpu(case)
-    coefficient = np.where(llm.experts > 0, _by_degree(_ACTIVATIONS_EXPERTS, run.tp), _by_degree(_ACTIVATIONS_DENSE, run.tp))
+    coefficient = np.where(
+        llm.experts > 0, _by_degree(_ACTIVATIONS_EXPERTS, run.tp), _by_degree(_ACTIVATIONS_DENSE, run.tp)
+    )
     desktop = run.single_user > 0
     # vLLM makes room to sample from all sequences at once: logits and a sorted copy.
     logits = run.vllm * run.max_sequences * llm.vocab * _SAMPLING_BYTES
     activations = np.where(
         desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient + logits
     )
-    runtime = np.where(desktop, _DESKTOP_CONTEXT, _CONTEXT + _GRAPHS + _by_degree(_COLLECTIVES, run.tp * run.attention_dp))
+    runtime = np.where(
+        desktop, _DESKTOP_CONTEXT, _CONTEXT + _GRAPHS + _by_degree(_COLLECTIVES, run.tp * run.attention_dp)
+    )
     fixed = weights + activations + runtime
     usable = np.where(run.fraction_of_free > 0, gpu.memory, run.memory_fraction * gpu.memory)
     free = usable - fixed
     budget = np.where(run.fraction_of_free > 0, run.memory_fraction * free, free)
-    return ServingMemory(weights, activations, runtime, usable, np.where(budget > 0, budget * (1 - _PAGING_RESERVE), budget))
+    return ServingMemory(
+        weights, activations, runtime, usable, np.where(budget > 0, budget * (1 - _PAGING_RESERVE), budget)
+    )
 
 
 def sequences_that_fit(case: Case, memory: ServingMemory, tokens: Columns) -> Columns:
-    """How many sequences of `tokens` tokens the cache of a whole replica holds (0 where the weights alone do not fit)."""
+    """How many sequences of `tokens` tokens the cache of a whole replica holds (0 where the weights alone do not
+    fit)."""
     one = np.maximum(cache_per_gpu(case, tokens), 1.0)
     return np.maximum(memory.budget, 0.0) / one * case.run.attention_dp
 
 
 def cache_tokens(case: Case, memory: ServingMemory, longest: Columns | None = None) -> Columns:
-    """KV capacity of one replica in tokens, as engines report it: how often a sequence of `longest` tokens fits, in tokens.
+    """KV capacity of one replica in tokens, as engines report it: how often a sequence of `longest` tokens fits, in
+    tokens.
 
-    Without `longest` the model's longest context counts. Where every layer has a window, engines reserve full blocks and
-    report as if there were none.
+    Without `longest` the model's longest context counts. Where every layer has a window, engines reserve full blocks
+    and report as if there were none.
     """
     long = np.where(np.isfinite(case.llm.max_context), case.llm.max_context, 8192.0) if longest is None else longest
     plain = np.maximum(memory.budget, 0.0) * cache_shards(case) * case.run.pp * case.run.attention_dp
@@ -132,7 +147,8 @@ def cache_tokens(case: Case, memory: ServingMemory, longest: Columns | None = No
 
 
 def attention_buffer(case: Case, context: Columns) -> Columns:
-    """What desktop programs without flash attention take for the scores of one micro-batch, beyond the logits' buffer. [bytes]
+    """What desktop programs without flash attention take for the scores of one micro-batch, beyond the logits' buffer.
+    [bytes]
 
     A quantised cache needs flash attention, which has no such buffer.
     """

@@ -1,7 +1,7 @@
 """Training and fine-tuning: memory of a GPU, and a step as a sum of named times.
 
-Valid range: decoder models of 0.1 to 1,000 G parameters on 1 to 10,000 GPUs; fine-tuning outside well-packed batches, context parallelism and
-offload are predicted without having been scored.
+Valid range: decoder models of 0.1 to 1,000 G parameters on 1 to 10,000 GPUs; fine-tuning outside well-packed batches,
+context parallelism and offload are predicted without having been scored.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,8 @@ _LINK_DOMAIN_OF_A_SERVER = 8.0
 
 
 class TrainColumns(NamedTuple):
-    """A training configuration. `trained` is the share of parameters that get gradients; `weight_bytes` a frozen or trained weight."""
+    """A training configuration. `trained` is the share of parameters that get gradients; `weight_bytes` a frozen or
+    trained weight."""
 
     peak: Columns
     n_gpus: Columns
@@ -82,7 +83,7 @@ class TrainCase(NamedTuple):
     gpu: GpuColumns
     run: TrainColumns
     k: TrainConstants
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]
 
     @property
     def size(self) -> int:
@@ -142,10 +143,13 @@ def constants_index(architecture: str, framework: str, compute: str, calibration
     fused = framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed")
     return np.array(
         [
-            at(group, architecture), at("framework", framework), at("train attention", architecture), at("dram", architecture),
+            at(group, architecture), at("framework", framework), at("train attention", architecture), at("dram",
+            architecture),
             at("train link share", "nvlink"), at("train link share", "pcie"), at("train network share"),
-            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"), at("train expert matrix"),
-            at("train qlora"), at("train hidden tensor communication"), at("train overlap"), at("bubble share"), at("stragglers"),
+            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"),
+            at("train expert matrix"),
+            at("train qlora"), at("train hidden tensor communication"), at("train overlap"), at("bubble share"),
+            at("stragglers"),
         ]
     )  # fmt: skip
 
@@ -174,27 +178,33 @@ def params_per_gpu(case: TrainCase) -> Columns:
 
 
 def _expert_ranks(run: TrainColumns) -> Columns:
-    """Over how many ranks of a stage the experts are spread: expert ranks hold whole ones, else tensor ranks split them."""
+    """Over how many ranks of a stage the experts are spread: expert ranks hold whole ones, else tensor ranks split
+    them."""
     return np.where(run.ep > 1, run.ep, run.tp)
 
 
 def activation_bytes(case: TrainCase) -> Columns:
     """Activations of one micro-batch kept for the backward pass on the first pipeline stage. [bytes]
 
-    Non-gated GPT blocks and flash attention 34 s b d / t a layer (sequence parallel); gated blocks 2 s b (8 d + 2 g e + 4 f); selective
-    recompute drops nothing more under flash attention; full recompute keeps the 2 s b d of a layer's input and one live layer. The first
-    stage holds min(p, m) micro-batches of L/p layers.
+    Non-gated GPT blocks and flash attention 34 s b d / t a layer (sequence parallel); gated blocks 2 s b (8 d + 2 g e
+    + 4 f); selective recompute drops nothing more under flash attention; full recompute keeps the 2 s b d of a layer's
+    input and one live layer. The first stage holds min(p, m) micro-batches of L/p layers.
 
     References
     ----------
-    .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", arXiv 2205.05198, Eq. 1-6.
+    .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", arXiv 2205.05198, Eq.
+    1-6.
     """
     llm, run = case.llm, case.run
     tokens = run.micro_batch * run.sequence / run.cp
     gated = 2.0 * (8.0 * llm.hidden + 2.0 * llm.kv_width + 4.0 * llm.ffn_active)
     plain = 34.0 * llm.hidden
     layer = tokens * np.where(run.gated > 0, gated, plain) / run.tp
-    held = np.minimum(run.pp, micro_batches(case)) / run.pp * (1.0 + (run.pp - 1.0) / (run.pp * run.interleave) * (run.interleave > 1))
+    held = (
+        np.minimum(run.pp, micro_batches(case))
+        / run.pp
+        * (1.0 + (run.pp - 1.0) / (run.pp * run.interleave) * (run.interleave > 1))
+    )
     kept = np.where(run.recompute >= RECOMPUTE_FULL, 2.0 * tokens * llm.hidden / run.tp, layer)
     live = np.where(run.recompute >= RECOMPUTE_FULL, layer, 0.0)
     # Logits in 16 bit, a 32-bit copy and its gradient, an eighth of it where the loss is chunked.
@@ -211,9 +221,9 @@ def micro_batches(case: TrainCase) -> Columns:
 def train_memory(case: TrainCase) -> TrainMemory:
     """Memory of the fullest GPU by part.
 
-    AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12). ZeRO stage 1 divides
-    the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered layers. Frozen weights (LoRA) take their
-    own bytes only.
+    AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
+    ZeRO stage 1 divides the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered
+    layers. Frozen weights (LoRA) take their own bytes only.
 
     References
     ----------
@@ -232,7 +242,11 @@ def train_memory(case: TrainCase) -> TrainMemory:
     quantised = np.where(run.quantised > 0, (held - ends) * run.weight_bytes + ends * 2.0, held * run.weight_bytes)
     weights = quantised / weight_shard + np.where(run.full > 0, 0.0, 2.0 * adapters)
     layer = np.maximum(llm.params - llm.embedding - llm.head, 0.0) / np.maximum(llm.layers, 1.0) / run.tp
-    weights = weights + np.where(run.zero >= 3, _GATHERED_LAYERS * 2.0 * layer, 0.0) + np.where(run.quantised > 0, 2.0 * layer, 0.0)
+    weights = (
+        weights
+        + np.where(run.zero >= 3, _GATHERED_LAYERS * 2.0 * layer, 0.0)
+        + np.where(run.quantised > 0, 2.0 * layer, 0.0)
+    )
     gradients = trained * run.gradient_bytes / gradient_shard
     optimizer = np.where(run.offload_optimizer > 0, 0.0, trained * run.optimizer_bytes / optimizer_shard)
     activations = activation_bytes(case)
@@ -254,12 +268,14 @@ def _tensor_link(case: TrainCase, ranks: Columns) -> Columns:
 def train_step(case: TrainCase) -> TrainStep:
     """Times of one step: m micro-batches through p stages, gradient exchange, optimizer.
 
-    Small matrices and few tokens do not fill a GPU (`ramp`); eager launches set a floor under each layer; what the pipeline wastes is an
-    eighth of the textbook bubble, because real runs interleave; data-parallel traffic hides behind compute up to its share.
+    Small matrices and few tokens do not fill a GPU (`ramp`); eager launches set a floor under each layer; what the
+    pipeline wastes is an eighth of the textbook bubble, because real runs interleave; data-parallel traffic hides
+    behind compute up to its share.
 
     References
     ----------
-    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC 2021 (bubble, interleaving).
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC 2021 (bubble,
+    interleaving).
     """
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tokens = run.micro_batch * run.sequence / run.cp
@@ -302,7 +318,9 @@ def train_step(case: TrainCase) -> TrainStep:
     context = np.where(run.cp > 1, np.maximum(ring_keys - attention, 0.0), 0.0)
 
     work = matrix + attention + elementwise + tensor + expert + context
-    floor = (k.launch_layer * stage_layers + k.launch_expert * stage_experts) * np.where(run.recompute >= RECOMPUTE_FULL, 1.33, 1.0)
+    floor = (k.launch_layer * stage_layers + k.launch_expert * stage_experts) * np.where(
+        run.recompute >= RECOMPUTE_FULL, 1.33, 1.0
+    )
     micro = (work**4 + floor**4) ** 0.25
     count = micro_batches(case)
     bubble = (run.pp - 1.0) / run.interleave * micro * np.where(run.interleave > 1, 1.0, k.bubble)
@@ -316,7 +334,9 @@ def train_step(case: TrainCase) -> TrainStep:
     reduce = np.where(run.zero >= 3, trained * 2.0, 2.0 * trained * run.gradient_bytes)
     moved = (gather + reduce) * (ranks - 1.0) / ranks
     pcie = k.link_pcie * gpu.pcie * np.where(gpu.peer_to_peer > 0, 1.0, 0.5)
-    inside = np.where((gpu.link > 0) & (np.minimum(run.n_gpus, run.in_server) <= gpu.link_domain), k.link_nvlink * gpu.link, pcie)
+    inside = np.where(
+        (gpu.link > 0) & (np.minimum(run.n_gpus, run.in_server) <= gpu.link_domain), k.link_nvlink * gpu.link, pcie
+    )
     # Data ranks of one server share a ring that leaves it once: each of their network cards carries a part.
     rings = np.clip(run.in_server / run.tp, 1.0, ranks)
     speed = np.where(run.n_gpus > domain, np.minimum(k.network * run.network * rings, inside), inside)
@@ -325,7 +345,9 @@ def train_step(case: TrainCase) -> TrainStep:
     exposed = soft * np.logaddexp(0.0, (exchange - k.overlap * compute) / soft) + 0.1 * exchange
     exposed = np.where(ranks > 1, exposed, 0.0)
     optimizer = 28.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (k.dram * gpu.bandwidth)
-    offload = np.where(run.offload_optimizer > 0, 16.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (0.8 * gpu.pcie), 0.0)
+    offload = np.where(
+        run.offload_optimizer > 0, 16.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (0.8 * gpu.pcie), 0.0
+    )
     whole = compute + exposed + optimizer + offload
     late = whole * k.stragglers * np.maximum(np.log2(np.maximum(run.n_gpus, 1.0) / 8.0), 0.0)
     return TrainStep(
@@ -353,7 +375,9 @@ def flop_per_token(llm: LlmColumns, sequence: Columns) -> Columns:
 
     The convention of PaLM, llm-foundry and Megatron's `tflops_per_gpu`; recompute is not counted.
     """
-    return 6.0 * llm.active + 3.0 * (llm.prefill_full * sequence + llm.prefill_window * np.minimum(sequence, np.maximum(llm.window, 1.0)))
+    return 6.0 * llm.active + 3.0 * (
+        llm.prefill_full * sequence + llm.prefill_window * np.minimum(sequence, np.maximum(llm.window, 1.0))
+    )
 
 
 def model_flops_utilisation(case: TrainCase, tokens_s: Columns, peak: Columns) -> Columns:
@@ -361,7 +385,16 @@ def model_flops_utilisation(case: TrainCase, tokens_s: Columns, peak: Columns) -
     return tokens_s * flop_per_token(case.llm, case.run.sequence) / (case.run.n_gpus * peak)
 
 
-def adapter_parameters(hidden: float, kv_width: float, query_width: float, ffn: float, layers: float, rank: float, targets: str, gated: bool) -> float:
+def adapter_parameters(
+    hidden: float,
+    kv_width: float,
+    query_width: float,
+    ffn: float,
+    layers: float,
+    rank: float,
+    targets: str,
+    gated: bool,
+) -> float:
     """Trained parameters of a LoRA adapter: rank x (inputs + outputs) of every matrix it is put on."""
     attention = 2 * (hidden + query_width) + 2 * (hidden + kv_width)
     feed_forward = (3 if gated else 2) * (hidden + ffn) if targets == "all-linear" else 0.0

@@ -1,8 +1,8 @@
 """Fit the constants to measured rows and derive the bands; development only.
 
-``python -m gpuplanner.validation.calibrate ROWS…`` rewrites resources/calibration/constants.json. The same rows give the same
-file. Parameters are logarithms with tight priors; rows weigh at most as much as six of one source, model, card and family; the
-errors that make the bands come from fits that have not seen the row's publisher.
+``python -m gpuplanner.validation.calibrate ROWS…`` rewrites resources/calibration/constants.json. The same rows give
+the same file. Parameters are logarithms with tight priors; rows weigh at most as much as six of one source, model,
+card and family; the errors that make the bands come from fits that have not seen the row's publisher.
 """
 
 import json
@@ -27,7 +27,8 @@ from gpuplanner.validation.score import is_scorable, setting_of
 
 # Scale of the Student-t error by family; how well a formula can do where it is right.
 SCALES = {
-    "consumer_decode": 0.15, "consumer_prefill": 0.2, "consumer_server": 0.3, "decode_fixed_batch": 0.2, "serving_tpot": 0.15,
+    "consumer_decode": 0.15, "consumer_prefill": 0.2, "consumer_server": 0.3, "decode_fixed_batch": 0.2,
+    "serving_tpot": 0.15,
     "ttft_loaded": 0.4, "ttft_idle": 0.2, "max_throughput": 0.2, "throughput_at_concurrency": 0.2, "request_rate": 0.4,
     "training": 0.15, "finetune": 0.2, "cpu_decode": 0.2, "cpu_prefill": 0.3, "power_gpu": 0.15, "energy": 0.25,
 }  # fmt: skip
@@ -42,8 +43,10 @@ _PUBLISHERS_NEEDED, _ROWS_NEEDED = 5, 40
 _FEW_SOURCES, _BORROWED = 8, 1.15
 _HIGHEST_LEVEL = 0.9
 PARENTS = {
-    "consumer_server": "serving_tpot", "throughput_at_concurrency": "serving_tpot", "request_rate": "ttft_loaded", "ttft_idle": "max_throughput",
-    "cpu_decode": "consumer_decode", "cpu_prefill": "consumer_prefill", "offload": "cpu_decode", "gpu_hours": "training",
+    "consumer_server": "serving_tpot", "throughput_at_concurrency": "serving_tpot", "request_rate": "ttft_loaded",
+    "ttft_idle": "max_throughput",
+    "cpu_decode": "consumer_decode", "cpu_prefill": "consumer_prefill", "offload": "cpu_decode",
+    "gpu_hours": "training",
     "energy": "power_gpu", "power_server": "power_gpu", "server_draw": "power_server", "kv_capacity": "peak_memory",
     "ttft_loaded": "serving_tpot", "consumer_prefill": "consumer_decode", "finetune": "training",
 }  # fmt: skip
@@ -68,7 +71,8 @@ def breaks_physics(prepared: Prepared, measured: np.ndarray) -> np.ndarray:
     for i, record in enumerate(prepared.records):
         metric, value = prepared.metrics[i], measured[i]
         if isinstance(record, ServingRow):
-            llm, run, card = cases.LlmColumns(*record.llm), cases.RunColumns(*record.run), cases.GpuColumns(*record.gpu)
+            llm, card = cases.LlmColumns(*record.llm), cases.GpuColumns(*record.gpu)
+            run = cases.RunColumns(*np.array(record.run))
             peaks = [peak for peak in (card.peak16, card.peak_fp8, card.peak_fp4, run.peak) if np.isfinite(peak)]
             flop_s = max(peaks) * record.devices
             per_user = prepared.scopes[i] == "per_user"
@@ -140,7 +144,8 @@ def active_constants(data: Data, calibration: Calibration, base: np.ndarray) -> 
 
 
 class Point(NamedTuple):
-    """Where the search stands: shifts of the constants from their priors (logarithms), and what each source has in common."""
+    """Where the search stands: shifts of the constants from their priors (logarithms), and what each source has in
+    common."""
 
     shift: np.ndarray
     bias: np.ndarray
@@ -164,8 +169,8 @@ def solve(
 ) -> Point:
     """The best constants while the formulas are taken as linear around `point`.
 
-    Iteratively reweighted least squares of a Student-t likelihood with Gaussian priors; one more unknown a source takes up what
-    its rows have in common.
+    Iteratively reweighted least squares of a Student-t likelihood with Gaussian priors; one more unknown a source
+    takes up what its rows have in common.
     """
     place, number = _sources(data)
     commons = np.zeros((len(base), number))
@@ -240,7 +245,8 @@ def by_publisher(data: Data) -> dict[str, bool]:
 
 
 def left_out(data: Data, found: Fit) -> np.ndarray:
-    """Residuals of every row under constants that have not seen its publisher (or, in small families, its engine and card)."""
+    """Residuals of every row under constants that have not seen its publisher (or, in small families, its engine and
+    card)."""
     whole = by_publisher(data)
     spreads = found.calibration.spreads[found.active]
     outside = np.full(len(found.base), np.nan)
@@ -268,8 +274,8 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, level: float) -> 
 def band(errors: np.ndarray, sources: np.ndarray) -> dict[str, float]:
     """Factors that hold half and 80 % of rows of a source that has not been seen.
 
-    Rows of large sources share their weight; the level is that of the next source in a row of so many: ceil((S + 1) 0.8) / S,
-    at most 0.9.
+    Rows of large sources share their weight; the level is that of the next source in a row of so many: ceil((S + 1)
+    0.8) / S, at most 0.9.
     """
     names, place, counts = np.unique(sources, return_inverse=True, return_counts=True)
     weight = 1.0 / np.sqrt(counts[place])
@@ -311,7 +317,8 @@ def bands(
     outside: np.ndarray,
     previous: Mapping[str, Any],
 ) -> dict[str, dict[str, float]]:
-    """Bands of all families: from residuals left out, or from the plain errors of families without constants of their own."""
+    """Bands of all families: from residuals left out, or from the plain errors of families without constants of their
+    own."""
     errors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for family in sorted(set(data.families)):
         at = data.families == family
@@ -394,7 +401,10 @@ def document(
     return {
         **previous,
         "id": f"fit-{len(data.measured)}-rows",
-        "note": "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; bands from rows of publishers left out.",
+        "note": (
+            "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; "
+            "bands from rows of publishers left out."
+        ),
         "parameters": parameters,
         "bands": new_bands,
         "cards_seen": cards,
@@ -439,7 +449,8 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         (folder / "constants.json").write_text(text, encoding="utf-8")
     spreads = start.spreads[found.active]
     far = [
-        f"{start.names[position]}: {start.priors[position]:.3g} -> {found.calibration.values[position]:.3g} ({move / sd:+.1f} sd)"
+        f"{start.names[position]}: {start.priors[position]:.3g} -> {found.calibration.values[position]:.3g} "
+        f"({move / sd:+.1f} sd)"
         for position, move, sd in zip(found.active, found.point.shift, spreads, strict=True)
         if abs(move / sd) > 1.5
     ]

@@ -1,4 +1,5 @@
-"""`gpuplanner validate`: read files of measured rows, compatibility cases or worked cases, and score what each holds."""
+"""`gpuplanner validate`: read files of measured rows, compatibility cases or worked cases, and score what each
+holds."""
 
 import json
 import math
@@ -19,7 +20,8 @@ MAX_FILE_BYTES = 64 * 2**20
 def run(paths: Sequence[Path], catalog: Catalog) -> dict[str, Any]:
     """Read all files and score them by kind; keys of the kinds that were found are joined in one dict.
 
-    Measured rows give ``rows``, ``families``, ``pairs``; worked cases ``rows`` of computed keys; compatibility cases ``rows``, ``agree``,
+    Measured rows give ``rows``, ``families``, ``pairs``; worked cases ``rows`` of computed keys; compatibility cases
+    ``rows``, ``agree``,
     ``dangerous``.
 
     Raises

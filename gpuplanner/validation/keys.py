@@ -1,6 +1,7 @@
 """Measured rows as they come: keys read with care, names resolved, families told apart.
 
-Every key may be missing or of the wrong type; what a prediction needs and cannot read becomes an `Unpredictable` with a sentence.
+Every key may be missing or of the wrong type; what a prediction needs and cannot read becomes an `Unpredictable` with
+a sentence.
 """
 
 import math
@@ -83,7 +84,8 @@ class Lookup:
         self._known: dict[tuple[str, str], Any] = {}
 
     def entry(self, kind: str, name: str) -> Any:
-        """The entry of this name. Raises `Unpredictable` with the sentence of the catalog where it has none or several."""
+        """The entry of this name. Raises `Unpredictable` with the sentence of the catalog where it has none or
+        several."""
         known = self._known.get((kind, name))
         if known is None:
             try:
@@ -107,11 +109,16 @@ class Lookup:
 
 # Words that rows use for weights beside the names of the format table.
 _FORMAT_WORDS = {
-    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16", "float32": "fp32", "f32": "fp32", "tf32": "fp32",
-    "amp_bf16": "bf16", "16bit": "bf16", "8bit": "int8", "4bit": "int4", "w8a8": "int8", "w8a16": "int8", "w4a16": "int4", "awq": "int4",
-    "gptq": "int4", "awq4": "int4", "gptq4": "int4", "e4m3": "fp8", "fp8_e4m3": "fp8", "exl2": "int4", "exl3": "int4", "mxfp8": "fp8",
-    "q8": "q8_0", "q6": "q6_k", "q5": "q5_k_m", "q5_k": "q5_k_m", "q5_1": "q5_k_m", "q4": "q4_k_m", "q4_k": "q4_k_m", "q4_1": "q4_k_m",
-    "q4f16": "int4", "q3f16": "int3", "q3": "q3_k_m", "q3_k": "q3_k_m", "q2": "q2_k", "iq1_s": "iq2_xxs", "iq1_m": "iq2_xxs",
+    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16", "float32": "fp32", "f32": "fp32",
+    "tf32": "fp32",
+    "amp_bf16": "bf16", "16bit": "bf16", "8bit": "int8", "4bit": "int4", "w8a8": "int8", "w8a16": "int8",
+    "w4a16": "int4", "awq": "int4",
+    "gptq": "int4", "awq4": "int4", "gptq4": "int4", "e4m3": "fp8", "fp8_e4m3": "fp8", "exl2": "int4",
+    "exl3": "int4", "mxfp8": "fp8",
+    "q8": "q8_0", "q6": "q6_k", "q5": "q5_k_m", "q5_k": "q5_k_m", "q5_1": "q5_k_m", "q4": "q4_k_m",
+    "q4_k": "q4_k_m", "q4_1": "q4_k_m",
+    "q4f16": "int4", "q3f16": "int3", "q3": "q3_k_m", "q3_k": "q3_k_m", "q2": "q2_k", "iq1_s": "iq2_xxs",
+    "iq1_m": "iq2_xxs",
     "iq2_xs": "iq2_m", "iq2_s": "iq2_m", "iq3_s": "q3_k_s", "iq3_m": "q3_k_m", "iq3_xs": "iq3_xxs", "iq4_nl": "q4_0",
 }  # fmt: skip
 
@@ -137,16 +144,21 @@ def weight_format(word: str) -> str:
 
 # What a program that the catalog does not hold is nearest to.
 _ENGINE_WORDS = (
-    ("tensorrt", "TensorRT-LLM"), ("trt", "TensorRT-LLM"), ("vllm", "vLLM"), ("sglang", "SGLang"), ("lmdeploy", "LMDeploy"), ("tgi", "TGI"),
-    ("text-generation-inference", "TGI"), ("fastertransformer", "FasterTransformer"), ("gpt-fast", "gpt-fast"), ("llama", "llama.cpp"),
-    ("ollama", "llama.cpp"), ("lm studio", "llama.cpp"), ("ggml", "llama.cpp"), ("exllama", "exllama"), ("tabby", "exllama"),
-    ("mlx", "MLX"), ("mlc", "MLC"), ("transformers", "HF transformers"), ("gptq", "HF transformers"), ("awq", "HF transformers"),
+    ("tensorrt", "TensorRT-LLM"), ("trt", "TensorRT-LLM"), ("vllm", "vLLM"), ("sglang", "SGLang"), ("lmdeploy",
+    "LMDeploy"), ("tgi", "TGI"),
+    ("text-generation-inference", "TGI"), ("fastertransformer", "FasterTransformer"), ("gpt-fast", "gpt-fast"),
+    ("llama", "llama.cpp"),
+    ("ollama", "llama.cpp"), ("lm studio", "llama.cpp"), ("ggml", "llama.cpp"), ("exllama", "exllama"), ("tabby",
+    "exllama"),
+    ("mlx", "MLX"), ("mlc", "MLC"), ("transformers", "HF transformers"), ("gptq", "HF transformers"), ("awq",
+    "HF transformers"),
     ("accelerate", "HF transformers"), ("ktransformers", "llama.cpp"), ("fastllm", "llama.cpp"), ("pegainfer", "vLLM"),
     ("deepspeed", "TGI"), ("aphrodite", "vLLM"),
 )  # fmt: skip
 ERAS = frozenset(
     {
-        "TensorRT-LLM 0.12 and later", "TensorRT-LLM before 0.12", "vLLM 0.10 and later", "vLLM 0.6-0.9", "vLLM before 0.6", "SGLang",
+        "TensorRT-LLM 0.12 and later", "TensorRT-LLM before 0.12", "vLLM 0.10 and later", "vLLM 0.6-0.9",
+        "vLLM before 0.6", "SGLang",
         "LMDeploy", "TGI", "FasterTransformer", "gpt-fast", "HF transformers", "llama.cpp", "exllama", "MLC", "MLX",
     }
 )  # fmt: skip

@@ -91,7 +91,7 @@ def prepare(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: Ca
     train = [i for i, record in enumerate(records) if isinstance(record, TrainingRow)]
     serving_case = train_case = None
     if serving:
-        chosen = [records[i] for i in serving]
+        chosen: list[Any] = [records[i] for i in serving]
         serving_case = cases.build(
             [r.llm for r in chosen],
             [r.gpu for r in chosen],
@@ -124,15 +124,20 @@ def prepare(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: Ca
 
 _FAMILIES = frozenset(
     {
-        "consumer_decode", "consumer_prefill", "consumer_server", "decode_fixed_batch", "serving_tpot", "ttft_loaded", "ttft_idle",
-        "max_throughput", "throughput_at_concurrency", "request_rate", "cpu_decode", "cpu_prefill", "offload", "training", "finetune",
-        "gpu_hours", "fit", "kv_capacity", "peak_memory", "power_gpu", "power_server", "energy", "collective", "power_cap_speed", "server_draw",
+        "consumer_decode", "consumer_prefill", "consumer_server", "decode_fixed_batch", "serving_tpot",
+        "ttft_loaded", "ttft_idle",
+        "max_throughput", "throughput_at_concurrency", "request_rate", "cpu_decode", "cpu_prefill", "offload",
+        "training", "finetune",
+        "gpu_hours", "fit", "kv_capacity", "peak_memory", "power_gpu", "power_server", "energy", "collective",
+        "power_cap_speed", "server_draw",
     }
 )  # fmt: skip
 _METRICS = frozenset(
     {
-        "output_tokens_per_s", "total_tokens_per_s", "prefill_tokens_per_s", "ttft_s", "tpot_s", "tokens_per_s", "tflops_per_gpu", "mfu", "hfu",
-        "step_time_s", "gpu_hours", "fits", "peak_memory_gib", "kv_capacity_tokens", "power_w_per_gpu", "power_w_server", "power_w_server_idle",
+        "output_tokens_per_s", "total_tokens_per_s", "prefill_tokens_per_s", "ttft_s", "tpot_s", "tokens_per_s",
+        "tflops_per_gpu", "mfu", "hfu",
+        "step_time_s", "gpu_hours", "fits", "peak_memory_gib", "kv_capacity_tokens", "power_w_per_gpu",
+        "power_w_server", "power_w_server_idle",
         "energy_j_per_output_token", "energy_kwh", "busbw_gb_s", "speed_ratio",
     }
 )  # fmt: skip
@@ -458,7 +463,8 @@ def _collectives(prepared: Prepared, values: np.ndarray) -> None:
             link["multicast_efficiency"] = 0.0
         values[i] = float(
             network.collective_bus_bandwidth(
-                record.message_bytes, record.ranks, record.link_bytes_s, **link, nodes=record.nodes, node_network_bytes_s=record.node_bytes_s,
+                record.message_bytes, record.ranks, record.link_bytes_s, **link, nodes=record.nodes,
+                node_network_bytes_s=record.node_bytes_s,
                 network_latency_s=network.EFA_NETWORK_LATENCY_S if record.efa else network.NETWORK_LATENCY_S,
                 passes=network.PASSES.get(record.operation, 2.0),
             )
@@ -469,14 +475,14 @@ def _caps(prepared: Prepared, values: np.ndarray) -> None:
     for i in prepared.positions(CapRow):
         record: CapRow = prepared.records[i]
         share = (record.cap_w - record.idle_w) / (record.reference_w - record.idle_w)
-        values[i] = float(power.power_cap_speed(share, not record.memory_bound))
+        values[i] = float(power.power_cap_speed(np.array(share), not record.memory_bound))
 
 
 def _draws(prepared: Prepared, values: np.ndarray, calibration: Calibration) -> None:
     """Servers and cards whose work is named at most by a word."""
     for i in prepared.positions(DrawRow):
         record: DrawRow = prepared.records[i]
-        card = cases.GpuColumns(*record.gpu)
+        card: Any = cases.GpuColumns(*record.gpu)
         idle = card.idle if np.isfinite(card.idle) else _IDLE_SHARE * card.tdp
         if "idle" in record.load or "context" in record.load:
             gpu_w = idle + (_CONTEXT_W if "context" in record.load else 0.0)
@@ -503,14 +509,14 @@ _NAIVE_POWER = 0.7
 def naive(prepared: Prepared) -> np.ndarray:
     """What rules of thumb say, to compare with; nan where there is none.
 
-    Decode: active weight bytes by bandwidth. Prefill and first token: 2 N at half of the peak. Most throughput: 2 N (I + O) at half of the
-    peak. Training: 6 N D at 40 % of the peak. Power: 0.7 of TDP.
+    Decode: active weight bytes by bandwidth. Prefill and first token: 2 N at half of the peak. Most throughput: 2 N (I
+    + O) at half of the peak. Training: 6 N D at 40 % of the peak. Power: 0.7 of TDP.
     """
     values = np.full(len(prepared.rows), np.nan)
     for i, record in enumerate(prepared.records):
         metric, family = prepared.metrics[i], prepared.families[i]
         if isinstance(record, ServingRow):
-            llm, run = cases.LlmColumns(*record.llm), cases.RunColumns(*record.run)
+            llm, run = cases.LlmColumns(*record.llm), cases.RunColumns(*np.array(record.run))
             card = cases.GpuColumns(*record.gpu)
             read = (
                 llm.nonexpert * run.body_bytes
@@ -534,7 +540,7 @@ def naive(prepared: Prepared) -> np.ndarray:
             elif metric == "output_tokens_per_s":
                 values[i] = batch / token if prepared.scopes[i] != "per_user" else 1.0 / token
         elif isinstance(record, TrainingRow):
-            train = training.TrainColumns(*record.run)
+            train = training.TrainColumns(*np.array(record.run))
             rate = _NAIVE_MFU * record.peak * train.n_gpus / (6.0 * cases.LlmColumns(*record.llm).active)
             if metric == "tokens_per_s":
                 values[i] = rate / (record.cards if prepared.scopes[i] == "per_gpu" else 1.0)

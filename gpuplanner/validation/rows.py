@@ -1,7 +1,7 @@
 """Measured rows → cases of the model: what a row states, and what is chosen where it is silent.
 
-A row becomes one entry of the column records of `model.case` or `model.training`, or one set of plain numbers for the families without
-columns. Nothing here computes a speed.
+A row becomes one entry of the column records of `model.case` or `model.training`, or one set of plain numbers for the
+families without columns. Nothing here computes a speed.
 """
 
 import math
@@ -53,7 +53,8 @@ _NETWORK_BY_ARCHITECTURE = {
     "Volta": 3.1e9,
 }
 _NETWORK_OTHERS = 1.6e9
-# Idle power of cards without an idle figure, as a share of their limit; a card that runs at all is not slower than this share.
+# Idle power of cards without an idle figure, as a share of their limit; a card that runs at all is not slower than
+# this share.
 _IDLE_SHARE, _LEAST_SPEED = 0.10, 0.02
 _MEMORY_SHARE_OF_A_PLAN = 0.6
 _WEIGHT_SHARE_OF_A_PLAN = 0.7
@@ -65,7 +66,7 @@ class ServingRow(NamedTuple):
     llm: np.ndarray
     gpu: np.ndarray
     run: tuple[float, ...]
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]
     mode: int
     amount: float
     exact_batch: bool
@@ -93,7 +94,7 @@ class TrainingRow(NamedTuple):
     llm: np.ndarray
     gpu: np.ndarray
     run: tuple[float, ...]
-    index: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]
     cards: float
     per_node: float
     peak: float
@@ -164,7 +165,8 @@ _ONE_DEVICE = re.compile(r"\s+(?:one|1|single)\s+(?:GCD|tile|die)\b.*$", re.IGNO
 
 
 class Card(NamedTuple):
-    """The entry that a row's card means, the devices that one published "GPU" has, and its memory where the name states it. [GB]"""
+    """The entry that a row's card means, the devices that one published "GPU" has, and its memory where the name
+    states it. [GB]"""
 
     gpu: Gpu
     devices: float
@@ -174,7 +176,8 @@ class Card(NamedTuple):
 def _card(keys: Keys, lookup: Lookup) -> Card:
     """The card of a row.
 
-    "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4 Pro
+    "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4
+    Pro
     24GB") is the entry without the size where the catalog holds one version of it.
     """
     name = need(keys.text("gpu"), "gpu")
@@ -204,7 +207,7 @@ def _model(keys: Keys, lookup: Lookup) -> Llm:
 def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
     """The card's columns with what the row says about memory size and links."""
     gpu, memory = card.gpu, card.memory_gb
-    columns = gpu_columns(gpu, calibration)
+    columns: np.ndarray = gpu_columns(gpu, calibration)
     words = (keys.text("interconnect") or "").casefold()
     changes: dict[str, float] = {}
     if memory is not None:
@@ -228,7 +231,7 @@ def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
 
 def capped(columns: np.ndarray, cap_w: float | None, devices: float) -> np.ndarray:
     """The card's columns under a power cap of the whole card: compute and memory slow down by the power law."""
-    card = GpuColumns(*columns)
+    card: Any = GpuColumns(*columns)
     if cap_w is None or not cap_w / devices < card.tdp:
         return columns
     idle = card.idle if np.isfinite(card.idle) else _IDLE_SHARE * card.tdp
@@ -240,7 +243,8 @@ def capped(columns: np.ndarray, cap_w: float | None, devices: float) -> np.ndarr
 
 
 def network_per_gpu(text: str | None, per_node: float, architecture: str) -> float:
-    """Network bandwidth of one GPU in one direction, from the words of a row or by what such servers are sold with. [bytes/s]"""
+    """Network bandwidth of one GPU in one direction, from the words of a row or by what such servers are sold with.
+    [bytes/s]"""
     usual = _NETWORK_BY_ARCHITECTURE.get(architecture, _NETWORK_OTHERS)
     if not text:
         return usual
@@ -265,7 +269,7 @@ def network_per_gpu(text: str | None, per_node: float, architecture: str) -> flo
 
 def default_compute(weights: str, stated: str | None, columns: np.ndarray, server: bool) -> str:
     """The type that matrix products run in: stated, else what the format and the card allow."""
-    card = GpuColumns(*columns)
+    card: Any = GpuColumns(*columns)
     word = weight_format(stated) if stated else weights
     level = WEIGHT_FORMATS[word].share
     if level == "native FP4" and server and np.isfinite(card.peak_fp4):
@@ -305,7 +309,8 @@ class Layout(NamedTuple):
 def serving_layout(
     keys: Keys, per_card: float, memory: float, weights: float, engine: str, one_replica: bool
 ) -> Layout:
-    """The stated layout, else: single-user programs split layers, servers take the smallest tensor degree that holds the weights.
+    """The stated layout, else: single-user programs split layers, servers take the smallest tensor degree that holds
+    the weights.
 
     Where the row is about latency, or a stated batch, all cards form one replica.
     """
@@ -345,7 +350,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     gpu = named.gpu
     metric = keys.text("metric") or ""
     columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
-    card = GpuColumns(*columns)
+    card: Any = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
     engine, runtime, known = serving_engine(keys, lookup)
@@ -360,7 +365,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
     native_mxfp4 = "mxfp4" in (llm.native_dtype or "")
     body, expert, rest = bytes_per_weight(weights, native_mxfp4)
-    shape = LlmColumns(*llm_columns(llm))
+    shape: Any = LlmColumns(*llm_columns(llm))
     kv_word = keys.text("kv")
     kv_bytes = _kv_bytes(kv_word, engine, weights)
     prompt, answer = _lengths(keys, metric)
@@ -390,8 +395,10 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     fraction, of_free = _memory_fraction(keys, engine, runtime)
     beams = _beams(keys, llm)
     row = (
-        peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt, answer, 1.0 - 1.0 / beams,
-        _most_sequences(engine, card.memory, calibration), _batched_tokens(keys, engine, card.memory, shape, prompt + answer),
+        peak, layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp, body, expert, rest, kv_bytes, prompt,
+        answer, 1.0 - 1.0 / beams,
+        _most_sequences(engine, card.memory, calibration), _batched_tokens(keys, engine, card.memory, shape,
+        prompt + answer),
         fraction, of_free, float(single), float(engine.startswith("vLLM")), per_node,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
     )  # fmt: skip
@@ -400,12 +407,15 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         context if context is not None else (prompt + answer if keys.has("input_tokens") else _ASSUMED_SEQUENCE)
     )
     return ServingRow(
-        llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None, rate,
-        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single, keys.has("scenario"), _offload(keys, family, llm), beams, stated_context,
+        llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None,
+        rate,
+        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single,
+        keys.has("scenario"), _offload(keys, family, llm), beams, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
-        serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer), per_node, calibration),
+        serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer),
+        per_node, calibration),
     )  # fmt: skip
 
 
@@ -416,7 +426,8 @@ def _offload(keys: Keys, family: str, llm: Llm) -> str:
     return "experts" if llm.moe is not None and "expert" in (keys.text("host") or "").casefold() else "layers"
 
 
-# Rules of benchmarks that decide how many answers are written at once for a prompt: GPT-J in MLPerf is searched with four beams.
+# Rules of benchmarks that decide how many answers are written at once for a prompt: GPT-J in MLPerf is searched with
+# four beams.
 _BEAMS = {("MLPerf", "GPT-J-6B"): 4.0}
 
 
@@ -447,7 +458,8 @@ def serving_evidence(
 def _kv_bytes(word: str | None, engine: str = "", weights: str = "bf16") -> float:
     """Bytes of a cache element: stated, else 16 bit.
 
-    TensorRT-LLM keeps an FP8 cache for models in FP8 and FP4, and NVFP4 checkpoints name an FP8 cache that every server follows.
+    TensorRT-LLM keeps an FP8 cache for models in FP8 and FP4, and NVFP4 checkpoints name an FP8 cache that every
+    server follows.
     """
     if word is None:
         small = weights == "nvfp4" or (weights == "fp8" and engine.startswith("TensorRT"))
@@ -480,13 +492,13 @@ def _most_sequences(engine: str, memory: float, calibration: Calibration) -> flo
     return 256.0 if engine == "vLLM 0.10 and later" and memory < _LARGE_CARD_BYTES else most
 
 
-def _batched_tokens(keys: Keys, engine: str, memory: float, shape: LlmColumns, used: float) -> float:
+def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: float) -> float:
     """Tokens of the largest prefill a server makes room for."""
     if engine in ("HF transformers", "gpt-fast"):
         return used * (keys.number("batch", 1.0) or 1.0)
     if engine == "vLLM before 0.6":
         # These versions made room for one whole prompt of the longest context.
-        return keys.number("max_model_len", 1.0) or float(min(max(shape.max_context, used), 32768.0))
+        return keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
     if engine.startswith("vLLM") and memory < _LARGE_CARD_BYTES:
         return 2048.0
     return 8192.0
@@ -505,8 +517,10 @@ def _two_sockets(host: str | None) -> bool:
 # --- training --------------------------------------------------------------------------------------------------------
 
 _FRAMEWORK_WORDS = (
-    ("megatron", "Megatron and NeMo"), ("nemo", "Megatron and NeMo"), ("foundry", "llm-foundry"), ("composer", "llm-foundry"),
-    ("fsdp", "FSDP"), ("titan", "FSDP"), ("torchtune", "FSDP"), ("deepspeed", "DeepSpeed"), ("peft", "HF Trainer and PEFT"),
+    ("megatron", "Megatron and NeMo"), ("nemo", "Megatron and NeMo"), ("foundry", "llm-foundry"), ("composer",
+    "llm-foundry"),
+    ("fsdp", "FSDP"), ("titan", "FSDP"), ("torchtune", "FSDP"), ("deepspeed", "DeepSpeed"), ("peft",
+    "HF Trainer and PEFT"),
     ("trainer", "HF Trainer and PEFT"), ("axolotl", "HF Trainer and PEFT"), ("factory", "HF Trainer and PEFT"),
     ("unsloth", "HF Trainer and PEFT"), ("transformers", "HF Trainer and PEFT"),
 )  # fmt: skip
@@ -553,7 +567,7 @@ _WIDEST = 8.0
 
 
 def _degrees(
-    keys: Keys, llm: Llm, gpu: Gpu, memory: float, shape: LlmColumns, per_param: float, framework: str, devices: float
+    keys: Keys, llm: Llm, gpu: Gpu, memory: float, shape: Any, per_param: float, framework: str, devices: float
 ) -> Layout:
     """Stated degrees, else data parallel for sharding frameworks, else the smallest degrees that fit.
 
@@ -572,12 +586,12 @@ def _degrees(
             ep = min(most, float(shape.experts)) if experts and ep == 1.0 else ep
             dense = float(shape.params) - experts
 
-            def held() -> float:
-                return (dense / tp + experts / (ep if ep > 1 else tp)) / pp
+            def held(tensor: float, stages: float) -> float:
+                return (dense / tensor + experts / (ep if ep > 1 else tensor)) / stages
 
-            while held() > room and tp * 2 <= (1.0 if experts else most):
+            while held(tp, pp) > room and tp * 2 <= (1.0 if experts else most):
                 tp *= 2
-            while held() > room and tp * pp * 2 <= devices / max(ep / tp, 1.0) and pp * 2 <= llm.layers:
+            while held(tp, pp) > room and tp * pp * 2 <= devices / max(ep / tp, 1.0) and pp * 2 <= llm.layers:
                 pp *= 2
     tp, pp = tp or 1.0, pp or 1.0
     if dp is None:
@@ -596,12 +610,12 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     named, llm = _card(keys, lookup), _model(keys, lookup)
     gpu = named.gpu
     columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
-    card = GpuColumns(*columns)
+    card: Any = GpuColumns(*columns)
     if not np.isfinite(card.bandwidth):
         raise Unpredictable(_("The memory bandwidth of %(name)s is not known.") % {"name": gpu.name})
     architecture = calibration.architecture(gpu.architecture)
     framework = framework_of(keys, lookup)
-    shape = LlmColumns(*llm_columns(llm))
+    shape: Any = LlmColumns(*llm_columns(llm))
     method = (keys.text("method") or "full").casefold()
     if method not in ("full", "lora", "qlora"):
         raise Unpredictable(_("The method “%(word)s” is not known.") % {"word": method})
@@ -633,8 +647,8 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     weight_bytes = 2.0
     if method == "qlora":
         weights = keys.text("weights")
-        level = WEIGHT_FORMATS[weight_format(weights)].bits if weights else 4.5
-        weight_bytes = level / 8 if level < 16 else 4.5 / 8
+        bits = WEIGHT_FORMATS[weight_format(weights)].bits if weights else 4.5
+        weight_bytes = bits / 8 if bits < 16 else 4.5 / 8
     per_param = {"full": 6.0, "lora": 2.0, "qlora": weight_bytes}[method]
     layout = _degrees(keys, llm, gpu, card.memory, shape, per_param, framework, devices)
     tp, pp, dp, ep, context = layout.tp, layout.pp, layout.dp, layout.ep, layout.attention_dp
@@ -663,8 +677,9 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     optimizer, gradients = training.OPTIMIZER_BYTES["adamw"], 4.0 if framework == "Megatron and NeMo" else 2.0
     per_node = keys.number("gpus_per_node", 1.0) or (4.0 if gpu.link_domain >= 72 else min(8.0, cards))
     per_node = min(per_node, cards) if cards < per_node else per_node
-    run = (
-        dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp", 1.0) or 1.0, recompute, zero,
+    run: tuple[float, ...] = (
+        dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp",
+        1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
         optimizer, gradients, 1.0, 0.0, per_node * named.devices,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
@@ -672,14 +687,16 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
     return TrainingRow(
-        llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration), cards, per_node,
+        llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration),
+        cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
     )  # fmt: skip
 
 
 def _micro_batch(local: float, sequence: float, pp: float) -> float:
-    """A micro-batch of about 8,192 tokens that divides the local batch; one sequence where stages wait for each other."""
+    """A micro-batch of about 8,192 tokens that divides the local batch; one sequence where stages wait for each
+    other."""
     most = 1.0 if pp > 1 else max(1.0, 8192.0 / sequence)
     size = min(local, 2.0 ** math.floor(math.log2(most)))
     return max(size, min(local, 1.0))
@@ -698,7 +715,8 @@ _RUN = {name: position for position, name in enumerate(training.TrainColumns._fi
 
 
 def _that_ran(run: tuple[float, ...], columns: np.ndarray, llm: Llm, calibration: Calibration) -> tuple[float, ...]:
-    """The settings of a run that is known to have fitted: recompute everything, then page the optimizer, if it would not."""
+    """The settings of a run that is known to have fitted: recompute everything, then page the optimizer, if it would
+    not."""
     index = np.zeros(len(training.TrainConstants._fields), int)
     choices = []
     for recompute, frugal in (
@@ -763,8 +781,10 @@ _AVX512 = re.compile(
 )
 # Cores of desktop processors that rows name without saying how many they have, by vendors' lists.
 _CORES = (
-    (r"79[57]0x|5950x|9950x", 16), (r"5900x|7900x|9900x|3900x", 12), (r"5800x|7700x|9700x", 8), (r"1[34]900", 24), (r"1[34]700", 20), (r"12900", 16),
-    (r"x99|e5-26", 14), (r"m[1-5] max", 12), (r"m[1-5] ultra", 24), (r"m[1-5] pro", 10), (r"\bm[1-5]\b", 8), (r"epyc|xeon|threadripper", 32),
+    (r"79[57]0x|5950x|9950x", 16), (r"5900x|7900x|9900x|3900x", 12), (r"5800x|7700x|9700x", 8), (r"1[34]900", 24),
+    (r"1[34]700", 20), (r"12900", 16),
+    (r"x99|e5-26", 14), (r"m[1-5] max", 12), (r"m[1-5] ultra", 24), (r"m[1-5] pro", 10), (r"\bm[1-5]\b", 8),
+    (r"epyc|xeon|threadripper", 32),
 )  # fmt: skip
 
 
@@ -833,7 +853,8 @@ def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Coll
     per_node = ranks / nodes
     node_bytes = network_per_gpu(network, per_node, architecture) * per_node
     return CollectiveRow(
-        message, ranks, nodes, float(columns.link if on_link else columns.pcie), float(node_bytes), operation, kind if on_link else "pcie",
+        message, ranks, nodes, float(columns.link if on_link else columns.pcie), float(node_bytes), operation,
+        kind if on_link else "pcie",
         (keys.text("algorithm") or "").casefold() != "ring", "efa" in (network or "").casefold(),
     )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Score predictions of measured rows: errors by family, coverage of the bands, order of cards, and what naive rules would have said."""
+"""Score predictions of measured rows: errors by family, coverage of the bands, order of cards, and what naive rules
+would have said."""
 
 import json
 from collections import Counter, defaultdict
@@ -19,7 +20,8 @@ _CLEAR_GAP = 1.2
 # Everything else that a row states must be equal for two cards to be compared.
 _NOT_A_SETTING = frozenset(
     {
-        "id", "gpu", "gpu_as_published", "value", "note", "where", "host", "interconnect", "network", "not_in_catalog", "ambiguous", "scorable",
+        "id", "gpu", "gpu_as_published", "value", "note", "where", "host", "interconnect", "network",
+        "not_in_catalog", "ambiguous", "scorable",
         "why_not", "mean_batch", "gpu_memory_gb", "model_as_published", "output_tokens_measured", "gpus_per_node",
     }
 )  # fmt: skip
@@ -33,9 +35,10 @@ def score(
     Returns
     -------
     dict
-        ``rows``: one per row given, in order: id, metric, measured, predicted, low, high (the 80 % band), family, skipped (None or the
-        reason). ``families``: counts and errors over scorable rows. ``pairs``: two cards of one source at equal settings whose measured gap
-        exceeds 20 %: how many, how many in the right order, median error of the ratio.
+        ``rows``: one per row given, in order: id, metric, measured, predicted, low, high (the 80 % band), family,
+        skipped (None or the reason). ``families``: counts and errors over scorable rows. ``pairs``: two cards of one
+        source at equal settings whose measured gap exceeds 20 %: how many, how many in the right order, median error
+        of the ratio.
     """
     calibration = calibration or catalog.calibration
     prepared = predictions.prepare(rows, catalog, calibration)
@@ -58,7 +61,10 @@ def band_factors(prepared: Prepared, calibration: Calibration) -> np.ndarray:
 
 def _row(prepared: Prepared, i: int, value: float, factor: float) -> dict[str, Any]:
     row = prepared.rows[i]
-    reason, predicted, low, high = prepared.reasons[i], None, None, None
+    reason = prepared.reasons[i]
+    predicted: bool | float | None = None
+    low: float | None = None
+    high: float | None = None
     if reason is None and not np.isfinite(value):
         reason = _("This figure cannot be predicted from what the row states.")
     if reason is None:

@@ -21,7 +21,9 @@ def plain_decode_step(case: Case, batch: float, context: float) -> dict[str, flo
     tp = run["tp"]
     compute = 2 * llm["active"] * batch / tp / (k["matrix"] * k["engine_matrix"] * run["peak"])
     speed = k["dram"] * k["engine_dram"] * gpu["bandwidth"]
-    weights = (llm["nonexpert"] * run["body_bytes"] + llm["head"] * run["head_bytes"]) / tp / (speed * k["format_share"])
+    weights = (
+        (llm["nonexpert"] * run["body_bytes"] + llm["head"] * run["head_bytes"]) / tp / (speed * k["format_share"])
+    )
     matrix = (compute**2.5 + weights**2.5) ** (1 / 2.5)
     cache_speed = min(k["dram"] * k["engine_dram"], 0.95) * gpu["bandwidth"]
     read = batch * llm["kv_full"] * context * run["kv_bytes"] / (min(tp, llm["kv_heads"]) * cache_speed)
@@ -32,7 +34,8 @@ def plain_decode_step(case: Case, batch: float, context: float) -> dict[str, flo
     communication = 2 * llm["layers"] * (k["latency_nvlink"] + ring) if tp > 1 else 0.0
     host = k["host_time"] + k["sequence_time"] * batch
     return {
-        "weights": weights, "compute": compute, "cache": cache, "layers": layers, "communication": communication, "host": host,
+        "weights": weights, "compute": compute, "cache": cache, "layers": layers, "communication": communication,
+        "host": host,
         "matrix": matrix, "total": matrix + cache + layers + communication + host,
     }  # fmt: skip
 
@@ -68,7 +71,9 @@ def test_more_in_flight_never_yields_fewer_tokens(first, second):
 @given(st.floats(16, 30_000), st.floats(16, 30_000))
 def test_longer_prompts_take_longer(first, second):
     case = serving_case("Llama-3.1-8B")
-    short, long = (inference.prefill(case, np.array([tokens]), np.ones(1)).total[0] for tokens in sorted((first, second)))
+    short, long = (
+        inference.prefill(case, np.array([tokens]), np.ones(1)).total[0] for tokens in sorted((first, second))
+    )
     assert short <= long
 
 
@@ -82,7 +87,9 @@ def test_few_tokens_wake_few_experts_and_many_wake_nearly_all():
 def test_a_cached_prefix_saves_prefill():
     plain, cached = serving_case(), serving_case(prefix=0.5)
     prompt = np.array([4096.0])
-    assert inference.prefill(cached, prompt, np.ones(1)).total[0] < inference.prefill(plain, prompt, np.ones(1)).total[0]
+    assert (
+        inference.prefill(cached, prompt, np.ones(1)).total[0] < inference.prefill(plain, prompt, np.ones(1)).total[0]
+    )
 
 
 def test_accepted_draft_tokens_follow_the_geometric_series():

@@ -12,8 +12,10 @@ from tests.model.serving_cases import CATALOG, serving_case
 
 # Published counts; four digits are printed.
 PARAMETERS = [
-    ("Llama-2-7B", 6.738e9), ("Llama-3.1-8B", 8.030e9), ("Llama-3.1-70B", 70.55e9), ("Mixtral-8x7B", 46.70e9), ("Qwen3-30B-A3B", 30.53e9),
-    ("Qwen3-235B-A22B", 235.09e9), ("DeepSeek-V3", 671.03e9), ("gpt-oss-120b", 116.8e9), ("Llama-4-Maverick", 400.7e9), ("Kimi-K2", 1026e9),
+    ("Llama-2-7B", 6.738e9), ("Llama-3.1-8B", 8.030e9), ("Llama-3.1-70B", 70.55e9), ("Mixtral-8x7B", 46.70e9),
+    ("Qwen3-30B-A3B", 30.53e9),
+    ("Qwen3-235B-A22B", 235.09e9), ("DeepSeek-V3", 671.03e9), ("gpt-oss-120b", 116.8e9), ("Llama-4-Maverick",
+    400.7e9), ("Kimi-K2", 1026e9),
 ]  # fmt: skip
 
 

@@ -15,7 +15,11 @@ CALIBRATION = CATALOG.calibration
 
 
 def train_case(
-    llm: str = "Llama-2-7B", gpu: str = "H100 SXM 80GB", without_vocab: bool = False, framework: str = "FSDP", **changes: float
+    llm: str = "Llama-2-7B",
+    gpu: str = "H100 SXM 80GB",
+    without_vocab: bool = False,
+    framework: str = "FSDP",
+    **changes: float,
 ) -> training.TrainCase:
     """One training configuration: eight cards, sharded, four sequences of 4,096 tokens a card."""
     model, card = CATALOG.llms[llm], CATALOG.gpus[gpu]
@@ -23,9 +27,12 @@ def train_case(
     if without_vocab:
         shape[cases.LlmColumns._fields.index("vocab")] = 0.0
     run = {
-        "peak": 989e12, "n_gpus": 8.0, "tp": 1.0, "pp": 1.0, "dp": 8.0, "ep": 1.0, "cp": 1.0, "sequence": 4096.0, "global_batch": 32.0,
-        "micro_batch": 1.0, "interleave": 1.0, "recompute": 0.0, "zero": 3.0, "weight_bytes": 2.0, "adapter_params": 0.0, "full": 1.0,
-        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "master_in_optimizer": 1.0, "eager": 0.0, "in_server": 8.0,
+        "peak": 989e12, "n_gpus": 8.0, "tp": 1.0, "pp": 1.0, "dp": 8.0, "ep": 1.0, "cp": 1.0, "sequence": 4096.0,
+        "global_batch": 32.0,
+        "micro_batch": 1.0, "interleave": 1.0, "recompute": 0.0, "zero": 3.0, "weight_bytes": 2.0,
+        "adapter_params": 0.0, "full": 1.0,
+        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "master_in_optimizer": 1.0, "eager": 0.0,
+        "in_server": 8.0,
         "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0,
     }  # fmt: skip
     run.update(changes)
@@ -44,7 +51,8 @@ ACTIVATIONS = [
 @pytest.mark.parametrize(("name", "stages", "gib"), ACTIVATIONS)
 def test_activations_agree_with_profiled_sizes(name, stages, gib):
     case = train_case(
-        name, without_vocab=True, tp=8.0, pp=stages, dp=1.0, n_gpus=8 * stages, sequence=2048.0, global_batch=256.0, interleave=3.0,
+        name, without_vocab=True, tp=8.0, pp=stages, dp=1.0, n_gpus=8 * stages, sequence=2048.0, global_batch=256.0,
+        interleave=3.0,
         recompute=training.RECOMPUTE_SELECTIVE, gated=0.0, zero=1.0,
     )  # fmt: skip
     assert float(training.activation_bytes(case)[0]) / GIB == pytest.approx(gib, abs=0.01)

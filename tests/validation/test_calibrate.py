@@ -30,7 +30,8 @@ def test_one_large_source_does_not_set_a_band():
 
 def test_a_row_above_the_bandwidth_is_flagged():
     row = {
-        "family": "decode_fixed_batch", "metric": "output_tokens_per_s", "gpu": "H100 SXM 80GB", "gpus": 1, "model": "Llama-3.1-8B",
+        "family": "decode_fixed_batch", "metric": "output_tokens_per_s", "gpu": "H100 SXM 80GB", "gpus": 1,
+        "model": "Llama-3.1-8B",
         "engine": {"name": "vLLM"}, "weights": "bf16", "batch": 1, "value": 300.0, "scope": "system",
     }  # fmt: skip
     # 15 GB of weights at 3.35 TB/s: at most 223 tokens a second.
@@ -54,7 +55,8 @@ def test_the_linear_solution_finds_known_constants():
 
 def test_a_tight_prior_holds_a_constant_that_one_row_pulls():
     data = calibrate.Data(
-        predict.prepare([], CATALOG), np.ones(1), np.array(["training"]), np.array([0.15]), np.ones(1), np.array(["a"]), np.array(["p"]),
+        predict.prepare([], CATALOG), np.ones(1), np.array(["training"]), np.array([0.15]), np.ones(1),
+        np.array(["a"]), np.array(["p"]),
         np.array(["g"]),
     )  # fmt: skip
     start = calibrate.Point(np.zeros(1), np.zeros(1))

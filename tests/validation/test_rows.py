@@ -67,7 +67,8 @@ def test_the_first_line_of_the_table_that_fits_wins(row, family):
 
 
 def test_shipped_rows_without_their_family_get_it_back():
-    # Rows that a person sorted by hand differ in a few: what lies outside of the GPU's memory is told by the host's words.
+    # Rows that a person sorted by hand differ in a few: what lies outside of the GPU's memory is told by the host's
+    # words.
     told = [row for row in MEASURED if row["scorable"]]
     same = [family_of({key: value for key, value in row.items() if key != "family"}) == row["family"] for row in told]
     assert np.mean(same) > 0.97
@@ -168,7 +169,8 @@ def test_an_apple_chip_with_a_memory_size_of_its_own_is_found():
 
 def test_a_power_cap_slows_compute_more_than_memory():
     row = {
-        "metric": "output_tokens_per_s", "gpu": "H100 SXM 80GB", "model": "Llama-3.1-8B", "engine": VLLM, "weights": "bf16", "batch": 1,
+        "metric": "output_tokens_per_s", "gpu": "H100 SXM 80GB", "model": "Llama-3.1-8B", "engine": VLLM,
+        "weights": "bf16", "batch": 1,
         "input_tokens": 128, "output_tokens": 128, "value": 100.0,
     }  # fmt: skip
     free, capped = (item["predicted"] for item in score.score([row, {**row, "power_limit_w": 500}], CATALOG)["rows"])
@@ -190,7 +192,8 @@ def test_every_family_of_the_table_has_a_prediction():
 
 def test_offload_is_predicted_once_the_hosts_memory_speed_is_known():
     row = {
-        "family": "offload", "metric": "output_tokens_per_s", "gpu": "GeForce RTX 3090 24GB", "model": "Llama-3.1-70B", "weights": "q4_k_m",
+        "family": "offload", "metric": "output_tokens_per_s", "gpu": "GeForce RTX 3090 24GB",
+        "model": "Llama-3.1-70B", "weights": "q4_k_m",
         "engine": LLAMA_CPP, "batch": 1, "value": 3.0,
     }  # fmt: skip
     silent, slow, fast = (
