@@ -72,6 +72,30 @@ def rows(plan: Plan, results: Results, workload_id: str) -> tuple[Row, ...]:
     return _train_rows(plan, results, workload)
 
 
+def output(plan: Plan, results: Results, workload_id: str) -> Row | None:
+    """The row of what a workload produces: output within the targets, or the training rate. None without any."""
+    workload = next((each for each in plan.workloads if each.id == workload_id), None)
+    if workload is None or not results.scenarios:
+        return None
+    if isinstance(workload, Serve):
+        wanted = _demand_tokens_s(results, workload.id)
+        figures = {each.letter: _output(_serving(each, workload.id)) for each in results.scenarios}
+        return _plain("output", "speed", "tokens_s", "high", figures, results, wanted)
+    rates = {
+        each.letter: next((run.tokens_s for run in each.train if run.workload == workload.id), NOT_KNOWN)
+        for each in results.scenarios
+    }
+    return _plain("tokens", "train", "tokens_s", "high", rates, results)
+
+
+def _output(groups: Sequence[ServeResult]) -> Figure:
+    return _sum(group.output_tokens_s for group in groups)
+
+
+def _demand_tokens_s(results: Results, workload_id: str) -> float | None:
+    return next((demand.output_tokens_s for demand in results.demands if demand.workload == workload_id), None)
+
+
 def has_band(figure: Figure) -> bool:
     """Whether a figure has ends that differ."""
     return figure.low is not None and figure.high is not None and figure.low < figure.high
@@ -90,8 +114,7 @@ def status_against(figure: Figure, target: float | None, better: Better) -> Stat
 
 
 def _serve_rows(plan: Plan, results: Results, workload: Serve) -> tuple[Row, ...]:
-    demand = next((asked for asked in results.demands if asked.workload == workload.id), None)
-    wanted = demand.output_tokens_s if demand else None
+    wanted = _demand_tokens_s(results, workload.id)
     parts = {scenario.letter: _serving(scenario, workload.id) for scenario in results.scenarios}
 
     def row(

@@ -68,7 +68,7 @@ def test_headroom_has_its_sign(lines):
 
 
 def test_the_tooltip_says_unit_band_and_origin(lines):
-    assert lines["purchase"].cells[3].tip.splitlines()[:3] == [
+    assert lines["purchase"].tip(3).splitlines()[:3] == [
         "D · Purchase  186 k$",
         "80 % band 170–200",
         "assumed",

@@ -36,8 +36,7 @@ class SpeedChart(Chart):
     explains = "speed_ratio"
 
     def collect(self, plan: Plan, results: Results, workload_id: str, selected: str) -> Speeds | None:
-        rows = {row.key: row for row in comparison.rows(plan, results, workload_id)}
-        row = rows.get("output") or rows.get("tokens")
+        row = comparison.output(plan, results, workload_id)
         if row is None or results.baseline is None:
             return None
         base = row.cell(results.baseline)
@@ -46,7 +45,7 @@ class SpeedChart(Chart):
             Bar(entry.speed_ratio, cell.figure) for entry, cell in zip(results.scenarios, row.cells, strict=True)
         )
         needed = row.target / rate if row.target and rate else None
-        return Speeds(named(plan, results), bars, results.baseline, needed, "tokens" in rows)
+        return Speeds(named(plan, results), bars, results.baseline, needed, row.key == "tokens")
 
     def arrange(self) -> None:
         data: Speeds = self.data

@@ -407,9 +407,17 @@ class CardView(QListView):
             self.viewport().update()
         self.show_selected(self.selected)
 
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        # The base class lays everything out again; a card keeps its size whatever it says.
+        for row in range(first.row(), last.row() + 1):
+            self.update(self.card_model.index(row))
+
     def show_selected(self, letter: str) -> None:
         """Mark another card as selected."""
         changed = {self.selected, letter}
+        current = self.currentIndex()
+        if letter == self.selected and current.isValid() and self.card_model.cards[current.row()].letter == letter:
+            return
         self.selected = letter
         for row, card in enumerate(self.card_model.cards):
             if card.letter in changed:

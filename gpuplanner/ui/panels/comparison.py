@@ -4,6 +4,7 @@ Every number can be clicked: the panel asks for its explanation by the scenario'
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
@@ -43,7 +44,7 @@ from PySide6.QtWidgets import (
 from gpuplanner.i18n import _, facts, format, language
 from gpuplanner.model import comparison
 from gpuplanner.model.plan import Plan
-from gpuplanner.model.results import Figure, Results, Status
+from gpuplanner.model.results import Results, Status
 from gpuplanner.ui import icons
 from gpuplanner.ui.charts.base import Chart, short_name, shorter_name
 from gpuplanner.ui.charts.cost_over_time import CostChart
@@ -82,17 +83,41 @@ class Shown(NamedTuple):
     beside: str
     status: Status
     best: bool
-    tip: str
-    spoken: str
 
 
 class Line(NamedTuple):
-    """One row as it is painted. ``cells`` is empty for the caption of a section."""
+    """One row as it is painted, with the figures behind it. ``cells`` is empty for the caption of a section."""
 
     key: str
     label: str
     unit: str
     cells: tuple[Shown, ...] = ()
+    row: comparison.Row | None = None
+    scale: facts.Scale | None = None
+
+    def tip(self, at: int) -> str:
+        """What a cell says on hovering: value with unit, band and origin."""
+        assert self.row is not None and self.scale is not None
+        cell, scale = self.row.cells[at], self.scale
+        figure = cell.figure
+        lines = [f"{cell.letter} · {self.label}  {scale.text(figure.value)}"]
+        if not figure.known:
+            lines.append(facts.word(figure.note) if figure.note else facts.basis("not known"))
+        else:
+            if comparison.has_band(figure):
+                lines.append(_("80 % band {band}").format(band=scale.band(figure.low, figure.high)))
+            lines.append(facts.basis(figure.basis))
+        lines.append(_("Enter or click: how it is worked out"))
+        return "\n".join(lines)
+
+    def spoken(self, at: int) -> str:
+        """What a screen reader says of a cell."""
+        assert self.row is not None and self.scale is not None
+        cell = self.row.cells[at]
+        said = _("{letter}, {metric}: {value}.").format(
+            letter=cell.letter, metric=self.label, value=self.scale.text(cell.figure.value)
+        )
+        return said + (" " + _("Best.") if cell.best else "")
 
 
 class Column(NamedTuple):
@@ -118,13 +143,14 @@ def lines_of(rows: Sequence[comparison.Row], currency: str) -> tuple[Line, ...]:
 
 def _line(row: comparison.Row, currency: str) -> Line:
     scale = facts.scale(row.kind, [cell.figure.value for cell in row.cells], currency)
-    label = facts.metric(row.key, row.numbers)
+    label = _label(row.key, tuple(row.numbers.items()), language())
     beside = facts.scale(row.second_kind, [], currency) if row.second_kind else None
     unit = scale.unit if row.kind != "headroom" else ""
     if row.target is not None:
         sign = "≥" if row.better == "high" else "≤"
         unit = f"{unit} {sign} {target_text(row, scale)}"
-    return Line(row.key, label, unit, tuple(_shown(row, cell, label, scale, beside) for cell in row.cells))
+    cells = tuple(_shown(row, cell, scale, beside) for cell in row.cells)
+    return Line(row.key, label, unit, cells, row, scale)
 
 
 def target_text(row: comparison.Row, scale: facts.Scale) -> str:
@@ -132,37 +158,41 @@ def target_text(row: comparison.Row, scale: facts.Scale) -> str:
     return scale.value(row.target) if row.key in ("output", "max_power") else scale.exact(row.target)
 
 
-def _shown(
-    row: comparison.Row, cell: comparison.Cell, label: str, scale: facts.Scale, beside: facts.Scale | None
-) -> Shown:
+def _shown(row: comparison.Row, cell: comparison.Cell, scale: facts.Scale, beside: facts.Scale | None) -> Shown:
     figure = cell.figure
-    value = scale.value(figure.value)
     if beside is not None and cell.second is not None:
-        second = _beside(row.key, beside, cell.second)
-    elif comparison.has_band(figure) and row.kind != "headroom":
+        second = _beside(row.key, beside, cell.second.value, language())
+    elif row.kind != "headroom" and comparison.has_band(figure):
         # The band of the headroom is that of the output, a row above.
-        second = scale.band(figure.low, figure.high)
+        second = _band(scale, figure.low, figure.high, language())
     else:
         second = ""
-    whole = scale.text(figure.value)
-    tip = [f"{cell.letter} · {label}  {whole}"]
-    if not figure.known:
-        tip.append(facts.word(figure.note) if figure.note else facts.basis("not known"))
-    else:
-        if comparison.has_band(figure):
-            tip.append(_("80 % band {band}").format(band=scale.band(figure.low, figure.high)))
-        tip.append(facts.basis(figure.basis))
-    tip.append(_("Enter or click: how it is worked out"))
-    spoken = _("{letter}, {metric}: {value}.").format(letter=cell.letter, metric=label, value=whole)
-    if cell.best:
-        spoken += " " + _("Best.")
-    return Shown(value, second, cell.status, cell.best, "\n".join(tip), spoken)
+    return Shown(_value(scale, figure.value, language()), second, cell.status, cell.best)
 
 
-def _beside(key: str, scale: facts.Scale, figure: Figure) -> str:
+# One edit changes few figures; the words of the others are remembered, for the language they are in.
+
+
+@lru_cache(maxsize=256)
+def _label(key: str, numbers: tuple[tuple[str, float], ...], _language: str) -> str:
+    return facts.metric(key, dict(numbers))
+
+
+@lru_cache(maxsize=4096)
+def _value(scale: facts.Scale, value: float | None, _language: str) -> str:
+    return scale.value(value)
+
+
+@lru_cache(maxsize=4096)
+def _band(scale: facts.Scale, low: float | None, high: float | None, _language: str) -> str:
+    return scale.band(low, high)
+
+
+@lru_cache(maxsize=4096)
+def _beside(key: str, scale: facts.Scale, value: float | None, _language: str) -> str:
     if key == "max_power":
-        return _("{power} peak").format(power=scale.value(figure.value))
-    return f"{scale.value(figure.value)} {scale.unit}"
+        return _("{power} peak").format(power=scale.value(value))
+    return f"{scale.value(value)} {scale.unit}"
 
 
 class ComparisonModel(QAbstractTableModel):
@@ -186,8 +216,6 @@ class ComparisonModel(QAbstractTableModel):
             self.columns = columns
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns))
         for row, (old, new) in enumerate(zip(before, lines, strict=True)):
-            if old == new:
-                continue
             if (old.label, old.unit) != (new.label, new.unit):
                 self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
             for column, (one, other) in enumerate(zip(old.cells, new.cells, strict=True), start=1):
@@ -220,9 +248,9 @@ class ComparisonModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return cell.value
         if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.tip
+            return line.tip(index.column() - 1)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return cell.spoken
+            return line.spoken(index.column() - 1)
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

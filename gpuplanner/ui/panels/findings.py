@@ -221,6 +221,11 @@ class FindingsView(QListView):
         self.setTabKeyNavigation(False)
         self.empty = ""
 
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        # The base class lays everything out again; a row keeps its size whatever it says.
+        for row in range(first.row(), last.row() + 1):
+            self.update(self.rows_model.index(row))
+
     def paintEvent(self, event: Any) -> None:
         super().paintEvent(event)
         if not self.rows_model.rows and self.empty:
