@@ -381,9 +381,13 @@ llm_columns = IdentityCache(_llm_columns)
 _FEED_16 = {"Hopper": 0.707, "A100": 1.28}
 _FEED_32 = {"Ampere consumer": 9.5, "Ada": 5.4, "Blackwell consumer": 5.2}
 _FEED_EXPONENT = 1 / 2.7
+# Workstation and server cards with consumer chips run far below their boost clock, where voltage no longer falls: nearly linear.
+_FEED_EXPONENT_32 = 0.8
+# What desktop programs reach of the 16-bit efficiency of libraries on AMD and Intel cards.
+_OTHER_VENDORS = 0.76
 # Multiples of the FP32 vector rate that single-user programs reach in prefill, and which chips have 64 FP32 lanes a
 # multiprocessor.
-_VECTOR_CEILING = {"A100": 3.2, "Hopper": 3.2, "Pascal": 1.35}
+_VECTOR_CEILING = {"A100": 3.2, "Hopper": 4.0, "Pascal": 1.35}
 _NARROW_MULTIPROCESSOR = frozenset({"Volta", "Turing", "A100"})
 # Programs on a unified memory may take three quarters of it on macOS, most of it elsewhere (unverified).
 _UNIFIED_SHARE = {"Apple": 0.75}
@@ -425,9 +429,12 @@ def _gpu_columns(gpu: Gpu, calibration: Calibration) -> np.ndarray:
     if architecture in _FEED_16:
         sustained = min(1.0, (tdp / (peak16 / 1e12)) / _FEED_16[architecture]) ** _FEED_EXPONENT
     elif architecture in _FEED_32:
-        sustained = min(1.0, (tdp / (peak32 / 1e12)) / _FEED_32[architecture]) ** _FEED_EXPONENT
+        sustained = min(1.0, (tdp / (peak32 / 1e12)) / _FEED_32[architecture]) ** _FEED_EXPONENT_32
     lanes = 2.0 if architecture in _NARROW_MULTIPROCESSOR else 1.0
-    ceiling = min(peak16, _VECTOR_CEILING.get(architecture, 2.0) * lanes * peak32) if gpu.vendor == "NVIDIA" else peak16
+    if gpu.vendor == "NVIDIA":
+        ceiling = min(peak16, _VECTOR_CEILING.get(architecture, 2.0) * lanes * peak32)
+    else:
+        ceiling = peak16 * (1.0 if gpu.vendor == "Apple" else _OTHER_VENDORS)
     bandwidth = gpu.memory_bandwidth_bytes_s.value / devices if gpu.memory_bandwidth_bytes_s else np.nan
     link = gpu.link_one_way_bytes_s.value if gpu.link_one_way_bytes_s and gpu.link_domain > 1 else 0.0
     pcie = gpu.pcie_one_way_bytes_s.value if gpu.pcie_one_way_bytes_s else 16e9

@@ -342,7 +342,7 @@ def bands(
     answer: dict[str, dict[str, float]] = {}
     for family, (sizes, labels) in errors.items():
         answer[family] = band(sizes, labels)
-    for family in previous:
+    for family in (*previous, *PARENTS):
         answer.setdefault(family, {"sources": 0, "factor_50": 1.0, "factor_80": 1.0})
     # Parents before children, so that a child borrows what its parent has become.
     for family in sorted(answer, key=_depth):
@@ -454,6 +454,11 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         for position, move, sd in zip(found.active, found.point.shift, spreads, strict=True)
         if abs(move / sd) > 1.5
     ]
+    held = [
+        f"{family} {np.mean(np.abs(outside[data.families == family]) <= np.log(new_bands[family]['factor_80'])):.2f}"
+        for family in sorted(set(data.families))
+    ]
+    far.append("left-out rows inside their bands: " + ", ".join(held))
     return _summary(data, first, found.base, outside) + "\n\n" + "\n".join(far) + "\n\n" + json.dumps(new_bands)
 
 
