@@ -230,9 +230,23 @@ def test_an_empty_plan_explains_nothing(explain):
 
 
 def test_ways_out_of_an_earlier_plan_are_dropped(searched, panel, asked, qtbot):
-    panel.show_results(sample.plan(), sample.results()._replace(findings=sample.results().findings[:1]))
-    assert panel.view.rows_model.rows[0].fixes == ()
+    dearer = sample.plan().economics.model_copy(update={"term_years": 5.0})
+    plan = sample.plan().model_copy(update={"economics": dearer})
+    panel.show_results(plan, sample.results())
+    assert panel.view.rows_model.rows[2].fixes == ()
+    qtbot.waitUntil(lambda: len(asked) == 10)
+
+
+def test_ways_out_of_scenarios_that_have_not_changed_are_kept(searched, panel, asked, qtbot):
+    results = sample.results()
+    slower = results.scenarios[2]._replace(gpus=4)
+    panel.show_results(
+        sample.plan(), results._replace(scenarios=(*results.scenarios[:2], slower, *results.scenarios[3:]))
+    )
+    assert panel.view.rows_model.rows[2].fixes == ("Cap GPUs at 650 W: −3 % speed",)
+    assert panel.view.rows_model.rows[1].fixes == ()
     qtbot.waitUntil(lambda: len(asked) == 6)
+    assert asked[-1] == "C"
 
 
 def test_what_two_groups_have_in_common_is_said_once(panel):

@@ -54,6 +54,8 @@ ROW = 24
 # A plan that rests this long is searched for ways out. [ms]
 REST_MS = 150
 _PADDING = 12
+# What a way out depends on beside its scenario.
+_ASKED = ("workloads", "site", "economics", "wishes", "currency", "exchange_rates", "country")
 _LEVELS = ("stop", "check", "note")
 # These say their effect themselves.
 _NO_EFFECT = frozenset({"cap_power", "enter_quote", "relax_target"})
@@ -104,6 +106,16 @@ def told_once(results: Results) -> list[Finding]:
         sentence = facts.sentence(finding.key, finding.numbers, results.currency)
         found.setdefault((finding.level, finding.scenario, sentence), finding)
     return list(found.values())
+
+
+def unchanged(before: tuple[Plan, Results], plan: Plan, results: Results) -> frozenset[str]:
+    """The scenarios whose ways out still hold: same place, contents and result, and nothing else asked of them."""
+    old_plan, old_results = before
+    if any(getattr(old_plan, name) != getattr(plan, name) for name in _ASKED):
+        return frozenset()
+    pairs = zip(old_plan.scenarios, plan.scenarios, strict=False)
+    same = {new.letter for old, new in pairs if old == new}
+    return frozenset(letter for letter in same if old_results.scenario(letter) == results.scenario(letter))
 
 
 def closest_limit(results: Results, letter: str) -> str:
@@ -328,12 +340,15 @@ class FindingsPanel(QWidget):
     def show_results(self, plan: Plan, results: Results) -> None:
         """Show the findings of other results; their ways out follow after the frame."""
         if self._shown is None or self._shown[1] is not results:
-            self._ways = {}
+            kept = unchanged(self._shown, plan, results) if self._shown is not None else frozenset()
+            self._ways = {letter: ways for letter, ways in self._ways.items() if letter in kept}
             self._generation += 1
-            letters = list(dict.fromkeys(finding.scenario for finding in results.findings if finding.scenario))
+            letters = dict.fromkeys(finding.scenario for finding in results.findings if finding.scenario)
             selected = self._document.selected
             # A stable sort: the selected scenario first, the others as they come.
-            self._queue = sorted(letters, key=lambda letter: letter != selected)
+            self._queue = sorted(
+                (each for each in letters if each not in self._ways), key=lambda each: each != selected
+            )
             self._timer.stop()
             if self._queue:
                 self._timer.start()
