@@ -7,6 +7,7 @@ from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model import cost, evidence, hardware, serving
 from gpuplanner.model.case import IdentityCache
+from gpuplanner.model.edit import replace
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
 from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult, Status, TrainResult
 
@@ -21,6 +22,8 @@ _OLD_PRICE_MONTHS = 12
 _TRADE_CLAIM = 3.5
 _SLOW_ENGINE = "HF transformers"
 _SLOW_RATIO = 1.5
+# A gain below this is not worth another format.
+_LEVER_RATIO = 1.15
 _TOKENS_PER_MILLION = 1e6
 _JOULE_PER_KWH = 3.6e6
 # Peaks that agree this closely come from the same chip.
@@ -199,14 +202,17 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
             best = sixteen.limit * workload.answer_tokens / run.output_tokens_s_limit.value
             if best > 1.2:
                 found.append(Finding("check", "fp32_waste", letter, run.group, run.workload, {"speed_ratio": best}))
-    current = next((option for option in run.formats if option.weights == run.choice.weights), None)
-    others = [option for option in run.formats if option.fits and option.weights != run.choice.weights]
-    if current is not None and others and "weights" not in run.choice.auto and current.output_tokens_s_limit > 0:
-        best_option = max(others, key=lambda option: option.output_tokens_s_limit)
-        ratio = best_option.output_tokens_s_limit / current.output_tokens_s_limit
-        if ratio > 1.15:
-            per_gpu = best_option.weight_bytes / max(run.choice.tp * run.choice.pp, 1)
-            numbers = {"weights": best_option.weights, "speed_ratio": ratio, "memory_bytes": per_gpu}
+    if llm is not None and "weights" not in run.choice.auto and run.output_tokens_s_limit.value:
+        options = free_format(workload, group, scenario, llm, catalog).formats
+        fastest = max(
+            (one for one in options if one.fits and one.weights != run.choice.weights),
+            key=lambda one: one.output_tokens_s_limit,
+            default=None,
+        )
+        ratio = fastest.output_tokens_s_limit / run.output_tokens_s_limit.value if fastest is not None else 0.0
+        if fastest is not None and ratio > _LEVER_RATIO:
+            per_gpu = fastest.weight_bytes / max(run.choice.tp * run.choice.pp, 1)
+            numbers = {"weights": fastest.weights, "speed_ratio": ratio, "memory_bytes": per_gpu}
             found.append(Finding("note", "format_lever", letter, run.group, run.workload, numbers))
     return found
 
@@ -219,10 +225,16 @@ def _otherwise(
     return serving.prepared(workload, group, scenario.network, run, llm, catalog)
 
 
+def free_format(workload: Serve, group: Group, scenario: Scenario, llm: Llm, catalog: Catalog) -> serving.Prepared:
+    """The group's run with the weight format left open, and all else as it is."""
+    return serving.prepared(workload, group, scenario.network, _free_run(group.runs[0]), llm, catalog)
+
+
 def _sixteen_bit(hard: hardware.Hardware) -> str:
     return "bf16" if hard.gpu is not None and "bf16" in hard.gpu.peak_flops else "fp16"
 
 
+_free_run = IdentityCache(lambda run: replace(replace(run, ("weights",), "auto"), ("compute",), "auto"), limit=256)
 # One frozen run for one question, so that what is derived from it is remembered.
 _other_run = IdentityCache(
     lambda workload, runtime, weights: Run(workload=workload, runtime=runtime, weights=weights), limit=256

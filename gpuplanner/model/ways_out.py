@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.model import hardware, serving
+from gpuplanner.model import findings, hardware, serving
 from gpuplanner.model.edit import Path, replace
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
@@ -186,7 +186,7 @@ def _steps(
     workload_at = next(i for i, workload in enumerate(plan.workloads) if workload.id == stated.workload)
     workload = plan.workloads[workload_at]
     if finding in _SPEED or finding == "format_lever":
-        yield from _formats(today, stated.weights, workload, workload_at, group, run)
+        yield from _formats(plan, today, workload, workload_at, group, run, catalog)
     if (finding in _RUNTIME or finding in _SPEED) and stated.runtime != "auto":
         yield (
             "change_runtime",
@@ -236,18 +236,26 @@ def _auto_runtime(plan: Plan, scenario: Scenario, group: int, catalog: Catalog) 
 
 
 def _formats(
-    today: ScenarioResult, stated: str, workload: Any, workload_at: int, group: int, run: Path
+    plan: Plan, today: ScenarioResult, workload: Any, workload_at: int, group: int, run: Path, catalog: Catalog
 ) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
     mine = next((one for one in today.serve if one.group == group), None)
     if not isinstance(workload, Serve):
         return
-    for option in mine.formats if mine is not None else ():
-        if option.fits and mine is not None and mine.choice is not None and option.weights != mine.choice.weights:
-            yield (
-                "use_format",
-                {"weights": option.weights},
-                (((*run, "weights"), option.weights), ((*run, "compute"), "auto")),
-            )
+    scenario = plan.scenarios[0]
+    stated = scenario.groups[group].runs[0].weights
+    if mine is not None and mine.choice is not None:
+        options = mine.formats
+        view = catalog.over(plan.entries)
+        llm = view.find("llm", mine.choice.llm)
+        if stated != "auto" and llm is not None:
+            options = findings.free_format(workload, scenario.groups[group], scenario, llm, view).formats
+        for option in options:
+            if option.fits and option.weights != mine.choice.weights:
+                yield (
+                    "use_format",
+                    {"weights": option.weights},
+                    (((*run, "weights"), option.weights), ((*run, "compute"), "auto")),
+                )
     # A lower format than the workload allows is a decision about quality, offered as such.
     allowed = {"32-bit": 32, "16-bit": 16, "8-bit": 8, "4-bit": 4, "any": 2}[workload.lowest_format]
     for bits in (8, 4):
