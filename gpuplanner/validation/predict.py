@@ -42,7 +42,8 @@ _MIXED_SHARE, _DECODE_SHARE, _FULL_SHARE = 0.75, 0.65, 0.95
 # Cards without an idle figure: a tenth of their limit.
 _IDLE_SHARE = 0.10
 _CONTEXT_W = 35.0
-_SERVER_KINDS = {"Hopper": 1900.0, "Blackwell data centre": 2200.0, "A100": 1050.0, "CDNA 3": 1900.0, "Gaudi": 1500.0}
+_SERVER_KINDS = {"Hopper": 1900.0, "Blackwell data centre": 1900.0, "A100": 1050.0, "CDNA 3": 1900.0, "Gaudi": 1500.0}
+_IDLE_OF_BOARD, _IDLE_OF_SLOTS = 0.93, 0.45
 _SERVER_SMALL = 100.0
 _PCIE_CARD_SHARE_W = 65.0
 
@@ -362,6 +363,14 @@ def _power_figures(
     }
 
 
+def idle_share(card: Any, cards: float) -> float:
+    """Share of its base that a server draws while its cards do nothing.
+
+    Readings: 2.38 kW for 8 H200 of 75 W and 1.48 kW for 8 A100 of 53 W, next to 0.65 kW for 8 A100 in PCIe slots.
+    """
+    return _IDLE_OF_BOARD if cards >= 4 and card.link_domain >= 8 else _IDLE_OF_SLOTS
+
+
 def server_base(architecture: str, gpu: np.ndarray, cards: float) -> float:
     """Power of a server beside its cards under load: boards with eight linked modules, or cards in slots. [W]"""
     card = cases.GpuColumns(*gpu)
@@ -496,7 +505,7 @@ def _draws(prepared: Prepared, values: np.ndarray, calibration: Calibration) -> 
             values[i] = gpu_w
         elif metric in ("power_w_server", "power_w_server_idle"):
             base = server_base(record.architecture, record.gpu, record.cards)
-            values[i] = base * (0.55 if "idle" in record.load else 1.0) + record.cards * gpu_w
+            values[i] = base * (idle_share(card, record.cards) if "idle" in record.load else 1.0) + record.cards * gpu_w
 
 
 # --- rules of thumb --------------------------------------------------------------------------------------------------

@@ -504,14 +504,14 @@ def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: fl
     return 8192.0
 
 
+_TWO_SOCKETS = re.compile(
+    r"\b(?:dual|two|2)[\s-]*[x×]?[\s-]*(?:sockets?|cpus?|amd|intel|epyc|xeon|platinum|gold|kunpeng)\b|\b2s\b",
+    re.IGNORECASE,
+)
+
+
 def _two_sockets(host: str | None) -> bool:
-    return bool(
-        host
-        and re.search(
-            r"\b(dual|two|2)\s*-?\s*(x|sockets?|×|epyc|xeon)|dual-socket|2s\b|2\s*x\s*(intel|amd|xeon|epyc)",
-            host.casefold(),
-        )
-    )
+    return bool(host and _TWO_SOCKETS.search(host))
 
 
 # --- training --------------------------------------------------------------------------------------------------------
@@ -878,6 +878,8 @@ def draw_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> DrawRow:
     load = (keys.text("load") or keys.text("workload") or "").casefold()
     if keys.text("metric") == "power_w_server_idle":
         load = "idle"
+    if keys.text("scope") == "interconnect":
+        raise Unpredictable(_("The draw of network switches is not predicted from cards."))
     return DrawRow(
         columns,
         need(keys.number("gpus_per_node", 1.0) or keys.number("gpus", 1.0), "gpus"),
