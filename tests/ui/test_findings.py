@@ -180,7 +180,7 @@ def test_a_figure_is_explained_with_value_band_target_and_origin():
         "905",
         "1,870",
     )
-    assert (shown.target_text, shown.status, shown.basis) == ("889", "ok", "predicted")
+    assert (shown.target_text, shown.status, shown.basis) == ("need 889", "ok", "predicted")
     assert shown.verdict == "Meets 889 even at the low end of the band."
 
 

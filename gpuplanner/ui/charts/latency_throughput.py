@@ -194,9 +194,16 @@ class LatencyChart(Chart):
     def _paint_words(self, painter: QPainter, place: Place, lines: list[tuple[list[QPointF], str]]) -> None:
         data: Latencies = self.data
         theme, area = self.theme, place.area
+        letters = self._letters(lines, area)
         if data.target_s is not None:
             text = _("target {time}").format(time=format.duration(data.target_s, 2))
-            at = QPointF(area.left() + area.width() * 0.6, place.y(math.log10(data.target_s)) - 9)
+            y = place.y(math.log10(data.target_s)) - 9
+            width = theme.metrics(11, 500).horizontalAdvance(text)
+            # Where no letter stands.
+            lefts = [area.left() + area.width() * share for share in (0.6, 0.35, 0.1, 0.75)]
+            taken = [at.x() for at, _text in letters if abs(at.y() - y) < 16]
+            free = (left for left in lefts if not any(left - 24 < x < left + width + 4 for x in taken))
+            at = QPointF(next(free, lefts[0]), y)
             self.paint_text(painter, at, text, theme.fail, weight=500)
         if data.demand_tokens_s is not None:
             text = _("peak demand {rate}").format(rate=format.number(data.demand_tokens_s))
@@ -205,11 +212,11 @@ class LatencyChart(Chart):
             if at.x() + theme.metrics(11, 500).horizontalAdvance(text) > area.right():
                 at, align = at - QPointF(10, 0), Right
             self.paint_text(painter, at, text, theme.text2, weight=500, align=align)
-        for at, letters in self._letters(lines, area):
-            colour = theme.series_text(letters[0])
-            width = theme.metrics(12, 600).horizontalAdvance(letters)
+        for at, text in letters:
+            colour = theme.series_text(text[0])
+            width = theme.metrics(12, 600).horizontalAdvance(text)
             left = at.x() + 5 if at.x() + 5 + width < area.right() else at.x() - 6 - width
-            self.paint_text(painter, QPointF(left, at.y()), letters, colour, weight=600, size=12, filled=False)
+            self.paint_text(painter, QPointF(left, at.y()), text, colour, weight=600, size=12, filled=False)
 
     def reading(self, x: float, y: float) -> tuple[str, str]:
         if self.data is None or x < 0:

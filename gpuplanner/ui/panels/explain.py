@@ -80,6 +80,7 @@ def _made(
     if figure.value is not None and figure.low is not None and figure.high is not None and figure.low < figure.high:
         ends = (figure.low, figure.value, figure.high)
     target_text = scale.value(target) if target is not None else ""
+    need = (_("need {value}") if better == "high" else _("at most {value}")).format(value=target_text)
     unit = "" if scale.kind in ("headroom", "ratio") else scale.unit
     return Explained(
         letter, title, scale.value(figure.value), unit, scale.value(figure.low), scale.value(figure.high), ends,
@@ -354,11 +355,7 @@ class _Track(QWidget):
         painter.setFont(theme.font(10, 400))
         taken = begun = -1.0
         for of, text, ink in (
-            *(
-                [(shown.target, _("need {value}").format(value=shown.target_text), theme.fail)]
-                if shown.target is not None
-                else []
-            ),
+            *([(shown.target, shown.target_text, theme.fail)] if shown.target is not None else []),
             (low, shown.low, theme.text3),
             (high, shown.high, theme.text3),
         ):
