@@ -28,6 +28,8 @@ _OTHER_NIC_BITS = 25e9
 _FABRIC_SHARE = {"infiniband": 1.0, "roce": 0.95, "ethernet": 0.5}
 _HOST_MEMORY_BYTES = 512e9
 _SERVING_SHARE_OF_TDP = 0.93
+# What a card that is hardly fed still does: no work ever stops.
+_SLOWEST = 0.02
 _BUS_CARDS = ("PCIe",)
 
 
@@ -129,7 +131,10 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
         memory = server.memory_bytes.value
     else:
         memory = _HOST_MEMORY_BYTES
-    cap = group.power_cap_w / per_card if group.power_cap_w is not None else None
+    cap = None
+    if group.power_cap_w is not None and gpu is not None:
+        # A driver takes no limit below the card's lowest.
+        cap = max(group.power_cap_w, power.lowest_limit(gpu, catalog)) / per_card
     return Hardware(
         gpu,
         server,
@@ -171,8 +176,8 @@ def card_columns(hard: Hardware, catalog: Catalog, decode_bound: bool) -> np.nda
         # its busiest.
         full = tdp if not decode_bound else _SERVING_SHARE_OF_TDP * tdp
         share = (hard.power_cap_w - idle) / max(full - idle, 1.0)
-        card[at("sustained")] *= float(power.power_cap_speed(share, True))
-        card[at("bandwidth")] *= float(power.power_cap_speed(share, False))
+        card[at("sustained")] *= max(float(power.power_cap_speed(share, True)), _SLOWEST)
+        card[at("bandwidth")] *= max(float(power.power_cap_speed(share, False)), _SLOWEST)
     return card
 
 

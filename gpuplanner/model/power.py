@@ -20,6 +20,7 @@ _CAP_EXPONENT = 1 / 2.7
 # Share of the dynamic range that does no work; where decode begins to fall, and its loss a unit of range before that.
 _CAP_STATIC = 0.15
 _CAP_DECODE_KNEE, _CAP_DECODE_LOSS = 0.37, 0.5
+_LOWEST_LIMIT_SHARE = 0.4
 # Share of TDP at idle where a card is of no class in `assumptions`.
 _IDLE_SHARE = (0.10, 0.05, 0.20)
 _LIQUID_COOLING = ("liquid", "immersion", "water")
@@ -88,6 +89,13 @@ def board_power(gpu: Gpu, catalog: Catalog) -> Figure:
         value = 0.36e-9 * gpu.memory_bandwidth_bytes_s.value
         low, high = 0.4 * value, 1.6 * value
     return between(value, low, high, "assumed")
+
+
+def lowest_limit(gpu: Gpu, catalog: Catalog) -> float:
+    """Lowest limit that a card can be set to: the maker's, else two fifths of its power (judged). [W]"""
+    if gpu.power_limit_min_w is not None:
+        return gpu.power_limit_min_w.value
+    return _LOWEST_LIMIT_SHARE * (board_power(gpu, catalog).value or 0.0)
 
 
 def idle_class(gpu: Gpu) -> str:

@@ -95,8 +95,8 @@ def group_power(
         if busy.value is not None and idle.value is not None and busy.value < idle.value:
             busy = idle
     name = power.nameplate(hard.server, devices, scaled(limit, float(devices)), extra)
-    if group.power_cap_w is not None and gpu is not None:
-        name = total([scaled(exact(min(group.power_cap_w / gpu.gpus_per_card, tdp), "input"), float(devices)), extra])
+    if hard.power_cap_w is not None:
+        name = total([scaled(exact(min(hard.power_cap_w, tdp), "input"), float(devices)), extra])
     share = load.mean_share
     average = total([scaled(busy, share), scaled(idle, 1.0 - share)])
     return GroupPower(

@@ -14,6 +14,7 @@ from gpuplanner.model import findings, hardware, serving
 from gpuplanner.model.edit import Path, replace
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
+from gpuplanner.model.power import lowest_limit
 from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult
 
 Edit = tuple[Path, Any]
@@ -310,7 +311,7 @@ def _cap(plan: Plan, scenario: Scenario, group: int, today: ScenarioResult, cata
     cards = scenario.groups[group].gpus_per_server * scenario.groups[group].servers
     draw = today.room.it_nameplate_w.value or 0.0
     surplus = draw - limit
-    lowest = gpu.power_limit_min_w.value if gpu.power_limit_min_w is not None else 0.4 * gpu.board_power_w.value
+    lowest = lowest_limit(gpu, catalog)
     cap = float(np.floor((gpu.board_power_w.value - surplus / cards) / 10.0) * 10.0)
     if surplus <= 0 or cap < lowest:
         return None

@@ -121,6 +121,12 @@ def test_a_cap_slows_compute_more_than_memory(cap):
     assert compute < memory <= 1.0
 
 
+def test_no_cap_goes_below_the_lowest_limit_of_a_card():
+    lowest = catalog().gpus[H100].power_limit_min_w.value
+    assert hardware(gpu=H100, power_cap_w=1.0).power_cap_w == lowest
+    assert hardware(gpu=H100, power_cap_w=500.0).power_cap_w == 500.0
+
+
 def test_a_cap_above_the_cards_limit_changes_nothing():
     whole, capped = (card_columns(hardware(gpu=H100, power_cap_w=watts), catalog(), True) for watts in (None, 900.0))
     np.testing.assert_array_equal(whole, capped)
