@@ -84,7 +84,7 @@ def _made(
     unit = "" if scale.kind in ("headroom", "ratio") else scale.unit
     return Explained(
         letter, title, scale.value(figure.value), unit, scale.value(figure.low), scale.value(figure.high), ends,
-        target, target_text, status, _verdict(figure, target_text, better, status),
+        target, need if target is not None else "", status, _verdict(figure, target_text, better, status),
         facts.basis(figure.basis), lines, sources_of(plan, entry, catalog),
     )  # fmt: skip
 
