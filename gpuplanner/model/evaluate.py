@@ -405,11 +405,13 @@ def _with_host_energy(result: ServeResult, space: room.RoomResult, hardwares: li
 
 
 def _with_energy(result: TrainResult, space: room.RoomResult) -> TrainResult:
-    """Energy of one run at the wall, network share included. [J]"""
+    """Energy of one run at the wall, with its share of the network. [J]"""
     group = next((one for one in space.groups if one.group == result.group), None)
     if group is None or result.duration_s.value is None:
         return result
-    return result._replace(energy_j=product(total([group.load_w, space.network_w]), result.duration_s))
+    servers = sum(one.load_w.value or 0.0 for one in space.groups)
+    share = (group.load_w.value or 0.0) / servers if servers else 0.0
+    return result._replace(energy_j=product(total([group.load_w, scaled(space.network_w, share)]), result.duration_s))
 
 
 def _with_cost(

@@ -129,6 +129,16 @@ def test_results_are_in_no_language():
     assert chinese == evaluate(fresh(made), catalog())
 
 
+def test_a_verdict_on_software_is_said_in_the_language_of_the_reader():
+    made = plan(group(V100, run={"runtime": "vLLM (CUDA)"}), workload=SERVE)
+    said = next(one for one in evaluate(made, catalog()).findings if one.key == "runtime_fails")
+    english = facts.sentence(said.key, said.numbers)
+    with using("zh"):
+        chinese = f"{said.numbers['reason']}"
+    assert "7.0" in chinese
+    assert chinese not in english and said.numbers["reason"] in english
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

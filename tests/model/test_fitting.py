@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning import A100, H100, LLAMA_8B, LLAMA_70B, V100, catalog, group, outcome, pretraining, trained, value
 
+from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.fitting import deadline_of, global_batch
-from gpuplanner.model.plan import Economics, FineTune, Site
+from gpuplanner.model.plan import Economics, FineTune, Plan, Scenario, Site
 
 DAY = 86_400.0
 GIB = 2**30
@@ -171,6 +172,17 @@ def test_a_run_takes_the_power_of_its_servers_for_its_time():
     whole = outcome(group(workload="train"), workload=pretraining(), site=Site(cooling="direct-liquid"))
     # 1.9 kW and 8 × 651 W.
     assert value(whole.train[0].energy_j) == pytest.approx(7108.0 * value(whole.train[0].duration_s))
+
+
+def test_two_runs_share_the_network():
+    other = pretraining(id="other")
+    made = Plan(
+        workloads=(pretraining(), other),
+        scenarios=(Scenario(letter="A", groups=(group(workload="train"), group(workload="other"))),),
+    )
+    found = evaluate(made, catalog()).scenarios[0]
+    both = sum(value(one.energy_j) / value(one.duration_s) for one in found.train)
+    assert both == pytest.approx(value(found.room.it_load_w))
 
 
 def test_rented_cards_take_no_energy_of_ours():
