@@ -40,7 +40,9 @@ _FIT_ROUNDS = 8
 _LINEAR_ROUNDS = 6
 # Families with fewer publishers or rows are left out by engine and card instead.
 _PUBLISHERS_NEEDED, _ROWS_NEEDED = 5, 40
-_FEW_SOURCES, _BORROWED = 8, 1.15
+_FEW_SOURCES, _VERY_FEW, _BORROWED = 8, 3, 1.15
+# Bands of families that no row tests, by judgement: never narrower.
+_JUDGED = {"offload": 2.5, "cpu_prefill": 2.5}
 _HIGHEST_LEVEL = 0.9
 PARENTS = {
     "consumer_server": "serving_tpot", "throughput_at_concurrency": "serving_tpot", "request_rate": "ttft_loaded",
@@ -350,7 +352,10 @@ def bands(
         if parent in answer and entry["sources"] < _FEW_SOURCES:
             for key in ("factor_50", "factor_80"):
                 borrowed = 1.0 + (answer[parent][key] - 1.0) * _BORROWED
-                entry[key] = round(max(entry[key], borrowed if entry["sources"] == 0 else answer[parent][key]), 3)
+                entry[key] = round(
+                    max(entry[key], borrowed if entry["sources"] < _VERY_FEW else answer[parent][key]), 3
+                )
+        entry["factor_80"] = max(entry["factor_80"], _JUDGED.get(family, 1.0))
         usual = float(previous.get(family, {}).get("ratio_80", entry["factor_80"]))
         entry["ratio_80"] = ratios.get(family, round(min(usual, entry["factor_80"] * 1.15), 3))
         if entry["sources"] == 0 and parent is None:

@@ -236,7 +236,10 @@ def _static(
 ) -> dict[str, np.ndarray]:
     """A batch that starts and ends together: prefill of all prompts, then the answers."""
     run = case.run
-    batch = np.maximum(amount / run.dp, 1.0)
+    asked = np.maximum(amount / run.dp, 1.0)
+    # A server runs a batch that its cache cannot hold in turns.
+    _, room = inference.largest_batch(case, asked)
+    batch = np.where((run.single_user > 0) | (room < 1.0), asked, np.minimum(asked, room))
     batching = inference.continuous_batching(case, batch)
     step = batching.step.total
     answer = run.output / inference.accepted_tokens(case)
@@ -248,7 +251,7 @@ def _static(
     figures["output_tokens_per_s"] = output
     figures["total_tokens_per_s"] = batch * (run.input + run.output) * run.dp / (writing + reading)
     figures["tpot_s"] = step / inference.accepted_tokens(case)
-    figures["ttft_s"] = inference.first_token_idle(case, batch)
+    figures["ttft_s"] = inference.first_token_idle(case, asked)
     figures["prefill_tokens_per_s"] = batch * run.input * run.dp / reading
     return figures
 

@@ -205,7 +205,9 @@ def test_offload_is_predicted_once_the_hosts_memory_speed_is_known():
 
 
 HOSTS = [
-    ("2x EPYC 7742", True), ("dual-socket X99 board (Xeon E5 v4, DDR4)", True), ("2 x Intel Xeon 8480C", True),
+    ("2x EPYC 7742", True),
+    ("dual-socket X99 board (Xeon E5 v4, DDR4)", True),
+    ("2 x Intel Xeon 8480C", True),
     ("Ryzen 9 7950X, 2 x 32 GB DDR5, dual channel", False), ("1 x AMD EPYC 9554 (64 cores)", False),
 ]  # fmt: skip
 
@@ -215,7 +217,7 @@ def test_two_memory_modules_are_not_two_sockets(host, two):
     assert rows._two_sockets(host) is two
 
 
-# Readings of whole servers that do nothing: 8 H200, 8 A100 on a board, 8 A100 in slots; 5 % is the spread between two such servers.
+# Readings of whole servers that do nothing: 8 H200, 8 A100 on a board, 8 A100 in slots. Two such servers differ by 5 %.
 IDLE = [("H200 SXM 141GB", 2381.8), ("A100 SXM 80GB", 1476.3), ("A100 PCIe 80GB", 646.7)]
 
 
