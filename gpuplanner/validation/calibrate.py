@@ -20,9 +20,9 @@ from gpuplanner.catalog.calibration import Calibration, load_calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.model import case as cases
 from gpuplanner.validation import predict as predictions
-from gpuplanner.validation.keys import Keys, Unpredictable
+from gpuplanner.validation.keys import Keys, Lookup, Unpredictable
 from gpuplanner.validation.predict import Prepared
-from gpuplanner.validation.rows import ServingRow, TrainingRow
+from gpuplanner.validation.rows import ServingRow, TrainingRow, card_of
 from gpuplanner.validation.score import is_scorable, setting_of
 
 # Scale of the Student-t error by family; how well a formula can do where it is right.
@@ -386,7 +386,7 @@ def errors_of(data: Data, errors: np.ndarray) -> dict[str, dict[str, float]]:
 
 
 def document(
-    previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarray, new_bands: dict[str, Any]
+    previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarray, new_bands: dict[str, Any], cards: list[str]
 ) -> dict[str, Any]:
     """The calibration file with new values and bands; names, priors and notes stay as they are."""
     calibration = found.calibration
@@ -402,7 +402,6 @@ def document(
             kept["fitted_on"] = f"{count} rows"
             kept["moved"] = round(shift / entry["sd"], 2)
         parameters[name] = kept
-    cards = sorted({str(row["gpu"]) for row in data.prepared.rows if row.get("gpu")})
     return {
         **previous,
         "id": f"fit-{len(data.measured)}-rows",
@@ -447,9 +446,11 @@ def run(files: Sequence[Path], write: bool = True) -> str:
     first = residuals(data, start.with_values(start.priors))
     found = fit(data, start)
     outside = left_out(data, found)
+    lookup = Lookup(catalog)
+    cards = sorted({card_of(Keys(row), lookup).gpu.name for row in data.prepared.rows if row.get("gpu")})
     previous = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
     new_bands = bands(rows, catalog, data, found, outside, previous["bands"])
-    text = json.dumps(document(previous, data, found, outside, new_bands), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(document(previous, data, found, outside, new_bands, cards), indent=1, ensure_ascii=False) + "\n"
     if write:
         (folder / "constants.json").write_text(text, encoding="utf-8")
     spreads = start.spreads[found.active]

@@ -173,7 +173,7 @@ class Card(NamedTuple):
     memory_gb: float | None
 
 
-def _card(keys: Keys, lookup: Lookup) -> Card:
+def card_of(keys: Keys, lookup: Lookup) -> Card:
     """The card of a row.
 
     "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4
@@ -346,7 +346,7 @@ def serving_layout(
 
 def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: str = "") -> ServingRow:
     """Read a row about inference on GPUs."""
-    named, llm = _card(keys, lookup), _model(keys, lookup)
+    named, llm = card_of(keys, lookup), _model(keys, lookup)
     gpu = named.gpu
     metric = keys.text("metric") or ""
     columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
@@ -607,7 +607,7 @@ def _degrees(
 
 def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> TrainingRow:
     """Read a row about training or fine-tuning."""
-    named, llm = _card(keys, lookup), _model(keys, lookup)
+    named, llm = card_of(keys, lookup), _model(keys, lookup)
     gpu = named.gpu
     columns = capped(_columns(keys, named, calibration), keys.number("power_limit_w", 1.0), named.devices)
     card: Any = GpuColumns(*columns)
@@ -832,7 +832,7 @@ _NODE_NETWORK_DEFAULT = 8 * 50e9
 
 def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CollectiveRow:
     """Read a row about a collective operation."""
-    named = _card(keys, lookup)
+    named = card_of(keys, lookup)
     gpu = named.gpu
     operation = (keys.text("collective") or "all_reduce").casefold()
     ranks = need(keys.number("gpus", 1.0), "gpus")
@@ -861,7 +861,7 @@ def collective_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Coll
 
 def cap_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CapRow:
     """Read a row about speed under a power cap."""
-    gpu = _card(keys, lookup).gpu
+    gpu = card_of(keys, lookup).gpu
     cap = need(keys.number("power_limit_w", 1.0), "power_limit_w")
     tdp = gpu.board_power_w.value if gpu.board_power_w else None
     reference = keys.number("power_limit_reference_w", 1.0) or tdp
@@ -872,7 +872,7 @@ def cap_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CapRow:
 
 def draw_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> DrawRow:
     """Read a row about the draw of a server or card, with or without a stated load."""
-    named = _card(keys, lookup)
+    named = card_of(keys, lookup)
     gpu = named.gpu
     columns = _columns(keys, named, calibration)
     load = (keys.text("load") or keys.text("workload") or "").casefold()

@@ -163,7 +163,7 @@ def test_desktop_programs_split_layers_and_servers_take_the_fewest_ranks_that_ho
 
 
 def test_an_apple_chip_with_a_memory_size_of_its_own_is_found():
-    card = rows._card(Keys({"gpu": "Apple M4 Pro 24GB"}), LOOKUP)
+    card = rows.card_of(Keys({"gpu": "Apple M4 Pro 24GB"}), LOOKUP)
     assert card.gpu.name.startswith("Apple M4 Pro") and card.memory_gb == 24.0
 
 
