@@ -103,6 +103,19 @@ def _record(item: Any, file: str, number: int) -> Mapping[str, Any]:
 # --- worked cases ----------------------------------------------------------------------------------------------------
 
 
+# Which key of the catalog holds a fact of a worked case.
+_CATALOG_KEYS = {
+    "max_power_kw": "servers.max_power_w", "max_power_w": "servers.max_power_w",
+    "typical_power_w": "servers.typical_power_w",
+    "rack_u": "servers.rack_units", "weight_kg": "servers.weight_kg", "airflow_cfm": "servers.airflow_m3_s",
+    "inlet_c_min": "servers.inlet_min_c", "inlet_c_max": "servers.inlet_max_c", "psu_count": "servers.psu_count",
+    "psu_w": "servers.psu_w", "port_gbit_s": "switches.port_bits_s", "ports": "switches.ports",
+    "unidirectional_gb_s": "links.one_way_bytes_s", "port_gb_s": "links.one_way_bytes_s", "power_w": "switches.power_w",
+    "gpu_max_w": "gpus.board_power_w", "tgp_max_w": "gpus.board_power_w", "board_w": "gpus.board_power_w",
+    "gpu_tdp_max_w": "gpus.board_power_w", "rack_kw_range": "assumptions.rack_power_limit",
+}  # fmt: skip
+
+
 def _compute_cases(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for case in cases:
@@ -121,8 +134,13 @@ def _compute_case(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     }
     if case.get("kind") == "fact":
         expected = case.get("expected")
-        key = next(iter(expected), None) if isinstance(expected, Mapping) else None
-        return [{**row, "key": key, "skipped": _("a fact, not a formula: it belongs in the catalog")}]
+        stated = expected if isinstance(expected, Mapping) else {}
+        key = next((_CATALOG_KEYS[name] for name in stated if name in _CATALOG_KEYS), None)
+        if key is None:
+            return [{**row, "skipped": _("a fact, not a formula, and no key of the catalog holds it")}]
+        return [
+            {**row, "key": key, "skipped": _("a fact, not a formula: the catalog holds it as “%(key)s”") % {"key": key}}
+        ]
     name, inputs, expected = case.get("calc"), case.get("inputs"), case.get("expected")
     if not isinstance(name, str) or not isinstance(inputs, Mapping) or not isinstance(expected, Mapping):
         return [{**row, "skipped": _("the case states no calculation, inputs and expected figures")}]
