@@ -491,6 +491,7 @@ class MainWindow(QMainWindow):
             self.welcome.first().setFocus()
         for name in ("save", "save_as", "close", "duplicate", "add_group", "add_scenario", "currency", "renew_entries"):
             self.commands[name].setEnabled(plan)
+        self._show_scenarios()
         self._show_file()
 
     @property
@@ -959,6 +960,7 @@ class MainWindow(QMainWindow):
             column_widths=self.catalog.column_widths(),
         )
         self.evaluation.finish()
+        self.findings.finish()
         self.document.close()
         event.accept()
 

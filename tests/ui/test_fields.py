@@ -42,8 +42,9 @@ def show(qtbot, document):
         column = QVBoxLayout(window)
         column.addWidget(window.row)
         column.addWidget(window.elsewhere)
-        window.show()
-        window.activateWindow()
+        with qtbot.waitActive(window):
+            window.show()
+            window.activateWindow()
         field.setFocus()
         if isinstance(field, QLineEdit):
             field.selectAll()
