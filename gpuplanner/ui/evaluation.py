@@ -47,9 +47,11 @@ class Evaluation(QObject):
     def __init__(self, document: PlanDocument, evaluate: Evaluate | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         if evaluate is None:
-            from gpuplanner.model.evaluate import evaluate
+            from gpuplanner.model.evaluate import evaluate as of_model
+
+            evaluate = of_model
         self._document = document
-        self._evaluate = evaluate
+        self._evaluate: Evaluate = evaluate
         self._generation = 0
         self._measured = False
         self._quick = True

@@ -393,7 +393,7 @@ class GroupRow(QWidget):
         line.setSpacing(6)
         line.addWidget(self.grip)
         line.addWidget(named, 1)
-        fields = (self.gpus, self.servers, self.condition, self.split, self.cap, self.price)
+        fields: tuple[Any, ...] = (self.gpus, self.servers, self.condition, self.split, self.cap, self.price)
         for (_text, width), field in zip(COLUMNS[1:], fields, strict=True):
             field.setFixedWidth(width)
             field.refused.connect(self.show_refusal)
@@ -580,10 +580,8 @@ def _set_text(label: QLabel, text: str) -> None:
 def _choice_of(result: ScenarioResult | None, index: int) -> Choice | None:
     if result is None:
         return None
-    for each in (*result.serve, *result.train):
-        if each.group == index:
-            return each.choice
-    return None
+    serve = next((each.choice for each in result.serve if each.group == index), None)
+    return serve or next((each.choice for each in result.train if each.group == index), None)
 
 
 def _price_of(result: ScenarioResult | None, index: int) -> str:
