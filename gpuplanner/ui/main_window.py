@@ -478,7 +478,7 @@ class MainWindow(QMainWindow):
     def show_plan_or_welcome(self, plan: bool) -> None:
         """Show the open plan, or what to begin with."""
         self._pages.setCurrentIndex(0 if plan else 1)
-        self._pages.widget(0 if plan else 1).setFocus()
+        self._pages.setFocus()
         for name, (dock, _header, _title) in self._docks.items():
             # On the welcome page there is nothing to dock around; what was hidden by the user stays so.
             if not plan:
