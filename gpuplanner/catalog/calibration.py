@@ -1,6 +1,7 @@
 """Constants, residual bands and measured rows as data, read on first use.
 
-A constant has a physical name (`dram/Hopper`), a prior with its spread, and the value in force. Which rows it was fitted on stands beside
+A constant has a physical name (`dram/Hopper`), a prior with its spread, and the value in force. Which rows it was
+fitted on stands beside
 it in the file. Nothing here computes a speed.
 """
 
@@ -15,7 +16,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Band:
-    """Factors either way that hold half and 80 % of unseen rows of a family, and the ratio of two options. ``sources`` is how many publishers."""
+    """Factors either way that hold half and 80 % of unseen rows of a family, and the ratio of two options.
+
+    ``sources`` is how many publishers they come from.
+    """
 
     sources: int
     factor_50: float
@@ -66,7 +70,7 @@ class Calibration:
         return f"{group}/{key}" in self._positions
 
     def architecture(self, name: str) -> str:
-        """The row of the constants that speaks for a card's architecture ("Ampere (GA100)" → "A100"); "other" where none does."""
+        """The row that speaks for a card's architecture ("Ampere (GA100)" → "A100"); "other" where none does."""
         return next((row for prefix, row in self.architectures if name.startswith(prefix)), "other")
 
     def engine_seen(self, engine: str) -> bool:

@@ -381,7 +381,8 @@ llm_columns = IdentityCache(_llm_columns)
 _FEED_16 = {"Hopper": 0.707, "A100": 1.28}
 _FEED_32 = {"Ampere consumer": 9.5, "Ada": 5.4, "Blackwell consumer": 5.2}
 _FEED_EXPONENT = 1 / 2.7
-# Workstation and server cards with consumer chips run far below their boost clock, where voltage no longer falls: nearly linear.
+# Workstation and server cards with consumer chips run far below their boost clock, where voltage no longer falls:
+# nearly linear.
 _FEED_EXPONENT_32 = 0.8
 # What desktop programs reach of the 16-bit efficiency of libraries on AMD and Intel cards.
 _OTHER_VENDORS = 0.76

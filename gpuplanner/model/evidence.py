@@ -1,6 +1,7 @@
 """How well a configuration is covered by measurements, and how wide its bands are because of that.
 
-The 80 % factor of a family comes from cross-validated residuals; it is widened by a power for each way in which the configuration lies
+The 80 % factor of a family comes from cross-validated residuals; it is widened by a power for each way in which the
+configuration lies
 outside of what was measured. The widening powers are judgements, kept here until rows allow to derive them.
 """
 
@@ -25,7 +26,7 @@ _GOOD, _FAIR = 1.35, 1.6
 
 
 class Evidence(NamedTuple):
-    """What widens the band of a configuration. ``power`` multiplies the log half-width; ``outside`` names the reasons."""
+    """What widens a band: ``power`` multiplies the log half-width, ``outside`` names the reasons."""
 
     power: float
     outside: tuple[str, ...]
@@ -33,7 +34,8 @@ class Evidence(NamedTuple):
 
 
 def _widen(reasons: list[tuple[str, float]], validated: bool) -> Evidence:
-    return Evidence(float(np.prod([power for _, power in reasons])) if reasons else 1.0, tuple(name for name, _ in reasons), validated)
+    power = float(np.prod([power for _, power in reasons]))
+    return Evidence(power, tuple(name for name, _ in reasons), validated)
 
 
 def _card(calibration: Calibration, gpu: Gpu, architecture: str, group: str) -> list[tuple[str, float]]:
@@ -68,7 +70,9 @@ def serving(
     return _widen(reasons, all(name != "architecture" for name, _ in reasons))
 
 
-def training(calibration: Calibration, architecture: str, gpu: Gpu, framework: str, sequence: float, context_parallel: bool) -> Evidence:
+def training(
+    calibration: Calibration, architecture: str, gpu: Gpu, framework: str, sequence: float, context_parallel: bool
+) -> Evidence:
     """The evidence for a training configuration."""
     reasons = _card(calibration, gpu, architecture, "train matrix16")
     if framework == "other":

@@ -1,6 +1,7 @@
 """What the user has decided: frozen records, no computed values.
 
-``"auto"`` is a decision too: the rule of the field decides, and what it comes to stands in the results. Quantities are in SI units
+``"auto"`` is a decision too: the rule of the field decides, and what it comes to stands in the results. Quantities
+are in SI units
 (seconds, watts, bytes), shares are fractions, lengths of text are tokens.
 """
 
@@ -394,12 +395,15 @@ class Plan(Record):
         return self.scenarios[0].letter if self.scenarios else None
 
 
-# The software that `auto` looks at, in order of preference: the first that runs on the card. Pinned with a plan that leaves it open.
+# The software that `auto` looks at, in order of preference: the first that runs on the card. Pinned with a plan that
+# leaves it open.
 SERVING_RUNTIMES = (
-    "vLLM (CUDA)", "vLLM ROCm", "vLLM-Ascend (plugin)", "vLLM-Gaudi (plugin)", "MLX-LM", "LMDeploy (TurboMind + PyTorch engines)",
-    "llama.cpp",
+    "vLLM (CUDA)", "vLLM ROCm", "vLLM-Ascend (plugin)", "vLLM-Gaudi (plugin)", "MLX-LM",
+    "LMDeploy (TurboMind + PyTorch engines)", "llama.cpp",
 )  # fmt: skip
-TRAINING_RUNTIMES = ("Megatron-LM / Megatron Core", "PyTorch FSDP / FSDP2", "MindSpeed (Core, LLM, MM, RL)", "DeepSpeed (training)")
+TRAINING_RUNTIMES = (
+    "Megatron-LM / Megatron Core", "PyTorch FSDP / FSDP2", "MindSpeed (Core, LLM, MM, RL)", "DeepSpeed (training)",
+)  # fmt: skip
 FINETUNE_RUNTIMES = ("HF Trainer + PEFT + Accelerate", "PyTorch FSDP / FSDP2", "MindSpeed (Core, LLM, MM, RL)")
 
 

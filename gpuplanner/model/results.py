@@ -3,9 +3,13 @@
 Every predicted figure is a `Figure`: a value, an 80 % band, how it came about, and the names and sizes of its parts.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 Basis = Literal["input", "known", "assumed", "predicted", "not validated", "not known"]
+Numbers = Mapping[str, float | str]
+NO_NUMBERS: Numbers = MappingProxyType({})
 Status = Literal["ok", "warn", "fail", "unknown"]
 
 
@@ -44,7 +48,7 @@ class Check(NamedTuple):
 
     status: Status
     key: str = ""
-    numbers: dict[str, float | str] = {}
+    numbers: Numbers = NO_NUMBERS
 
 
 class Finding(NamedTuple):
@@ -55,7 +59,7 @@ class Finding(NamedTuple):
     scenario: str = ""
     group: int | None = None
     workload: str = ""
-    numbers: dict[str, float | str] = {}
+    numbers: Numbers = NO_NUMBERS
 
 
 class Demand(NamedTuple):
@@ -291,7 +295,7 @@ class Headline(NamedTuple):
     key: str
     best: str = ""
     other: str = ""
-    numbers: dict[str, float | str] = {}
+    numbers: Numbers = NO_NUMBERS
 
 
 class Results(NamedTuple):
