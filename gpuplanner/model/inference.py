@@ -311,17 +311,30 @@ def first_token_loaded(case: Case, batching: Batching, waiting_share: Columns) -
     ``waiting_share`` is how far the requests exceed what the cache holds, in units of what it holds; they wait for
     others to finish. A weak law: a factor of 2.7 holds 80 % of measured rows.
     """
-    k, llm = case.k, case.llm
-    floor = llm.layers * k.floor_layer + llm.moe_layers * k.floor_expert
-    alone = batching.prefill_one_s
-    queue = k.interleave * np.maximum(batching.batch - 1.0, 0.0) * alone
+    k = case.k
+    queue = k.interleave * np.maximum(batching.batch - 1.0, 0.0) * batching.prefill_one_s
     return (
         k.first_token_time
-        + smooth_max(alone, np.where(case.run.single_user > 0, 0.0, floor), 4.0)
+        + _first_pass(case, batching)
         + queue
-        + batching.step.total / 2.0
         + k.cache_wait * np.maximum(waiting_share, 0.0) * batching.cycle_s
     )
+
+
+def first_token_open(case: Case, batching: Batching, wait_s: Columns) -> Columns:
+    """Mean first-token time of requests that come at random moments and wait `wait_s` for their prefill. [s]
+
+    Most of the fixed time of a loaded closed loop is the burst in which its requests come; a lone request meets little
+    of it.
+    """
+    return _IDLE_SHARE_OF_FIRST_TOKEN_TIME * case.k.first_token_time + _first_pass(case, batching) + wait_s
+
+
+def _first_pass(case: Case, batching: Batching) -> Columns:
+    """A prompt's own prefill, not below what launching its kernels takes, and half of the step that is under way."""
+    floor = case.llm.layers * case.k.floor_layer + case.llm.moe_layers * case.k.floor_expert
+    own = smooth_max(batching.prefill_one_s, np.where(case.run.single_user > 0, 0.0, floor), 4.0)
+    return own + batching.step.total / 2.0
 
 
 def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
@@ -375,13 +388,7 @@ def open_loop(
         service = state.chunk.total / state.chunk.prompts / case.run.pp
         busy = np.minimum(arrivals * service, 0.95)
         wait = busy / (1.0 - busy) * service * (1.0 + squared_variation) / 2.0
-        floor = case.llm.layers * case.k.floor_layer + case.llm.moe_layers * case.k.floor_expert
-        first = (
-            _IDLE_SHARE_OF_FIRST_TOKEN_TIME * case.k.first_token_time
-            + smooth_max(state.prefill_one_s, floor, 4.0)
-            + wait
-            + state.step.total / 2.0
-        )
+        first = first_token_open(case, state, wait)
         per_token = state.step.total / accepted_tokens(case) * (1.0 + busy)
         served = state.requests_s / case.run.dp
         backlog = (

@@ -326,7 +326,7 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     wait = queueing.prefill_wait(busy, service, np.asarray(workload.prompt_spread**2))
     utilisation = np.minimum(rate / rate[:, -1:], 0.9999)
     queue = wait + queueing.admission_wait(utilisation, most, state.cycle_s)
-    mean = inference.first_token_loaded(wide, state, np.zeros(1)) + queue
+    mean = inference.first_token_open(wide, state, queue)
     tail = queueing.tail_multiple(workload.first_token_percentile) - 1.0
     excess = queueing.lognormal_excess(workload.prompt_spread, workload.first_token_percentile) - 1.0
     first = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
@@ -344,21 +344,22 @@ def capacity(
 
     The last axis runs along the curve.
     """
-    over = np.zeros(np.broadcast_shapes(rate.shape, first.shape, token.shape))
+    shape = np.broadcast_shapes(rate.shape, first.shape, token.shape)
+    over = np.zeros(shape)
     for curve, target in ((first, first_target), (token, token_target)):
         if target is not None:
             over = np.maximum(over, curve / target)
+    over, offered = over.reshape(-1, shape[-1]), np.broadcast_to(rate, shape).reshape(-1, shape[-1])
     # A curve that is not a number is never fast enough.
     late = ~(over <= 1.0)
-    stop = np.argmax(late, axis=-1)
-    high = np.maximum(stop, 1)[..., None]
-    below, above = (np.take_along_axis(over, at, axis=-1)[..., 0] for at in (high - 1, high))
-    slow, fast = (np.take_along_axis(np.broadcast_to(rate, over.shape), at, axis=-1)[..., 0] for at in (high - 1, high))
+    row, high = np.arange(over.shape[0]), np.maximum(late.argmax(axis=1), 1)
+    below, above = over[row, high - 1], over[row, high]
+    slow, fast = offered[row, high - 1], offered[row, high]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.clip(np.nan_to_num((1.0 - below) / (above - below)), 0.0, 1.0)
-    between_points = slow + share * (fast - slow)
-    ends = np.broadcast_to(rate, over.shape)[..., -1]
-    return np.where(late.any(axis=-1), np.where(late[..., 0], 0.0, between_points), ends)
+        share = np.nan_to_num((1.0 - below) / (above - below))
+    between_points = slow + np.minimum(np.maximum(share, 0.0), 1.0) * (fast - slow)
+    reached = np.where(late.any(axis=1), np.where(late[:, 0], 0.0, between_points), offered[:, -1])
+    return reached.reshape(shape[:-1])
 
 
 def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog) -> Prepared:
@@ -454,13 +455,14 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     first_factor = evidence.factor(catalog.calibration, "ttft_loaded", seen)
     token_factor = evidence.factor(catalog.calibration, "serving_tpot", seen)
 
-    def reach(rate: float = 1.0, first: float = 1.0, token: float = 1.0) -> float:
-        slower = (curve.requests_s * rate, curve.first_token_s * first, curve.per_token_s * token)
-        return float(capacity(*slower, workload.first_token_s, workload.per_token_s))
-
-    middle = reach()
-    low = _quadrature(middle, [reach(1 / factor), reach(first=first_factor), reach(token=token_factor)])
-    high = _quadrature(middle, [reach(factor), reach(first=1 / first_factor), reach(token=1 / token_factor)])
+    # The capacity itself, and with each uncertain input at its unfavourable and its favourable end.
+    ends = np.ones((3, 7))
+    for row, widest in enumerate((1.0 / factor, first_factor, token_factor)):
+        ends[row, 1 + row], ends[row, 4 + row] = widest, 1.0 / widest
+    rate, first, token = ends[:, :, None]
+    shifted = (curve.requests_s * rate, curve.first_token_s * first, curve.per_token_s * token)
+    middle, *others = capacity(*shifted, workload.first_token_s, workload.per_token_s).tolist()
+    low, high = _quadrature(middle, others[:3]), _quadrature(middle, others[3:])
     one_memory = memory.ServingMemory(*(column[[at]] for column in split_memory))
     auto = frozenset(
         name
