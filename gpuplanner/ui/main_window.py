@@ -732,7 +732,7 @@ class MainWindow(QMainWindow):
         """Start from a worked example; it has no file until it is saved."""
         from gpuplanner.model.naming import with_full_names
         from gpuplanner.storage.plan_file import PlanFileError
-        from gpuplanner.storage.samples import open_sample
+        from gpuplanner.storage.samples import in_the_language_in_force, open_sample
 
         if not self.may_leave_plan():
             return
@@ -741,7 +741,8 @@ class MainWindow(QMainWindow):
         except PlanFileError as error:
             self.say("fail", str(error))
             return
-        self.document.new(with_full_names(opened.plan, self.document.catalog))
+        plan = in_the_language_in_force(opened.plan)
+        self.document.new(with_full_names(plan, self.document.catalog))
         self.message.clear()
         self.show_plan_or_welcome(True)
 
