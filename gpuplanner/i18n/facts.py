@@ -133,6 +133,8 @@ FINDINGS: dict[str, Fact] = {
     "trade_ratio_16bit": Fact(
         N_("At 16 bit H100 is {ratio_16bit} an A100; {claim} needs FP8, which this plan rules out")
     ),
+    "outgrown": Fact(N_("Peak of {demand_tokens_s} at the end of the term exceeds the {capacity_tokens_s} it carries")),
+    "cap_raised": Fact(N_("{gpu} cannot be capped that low: {watts} is used")),
     "end_of_life_new": Fact(N_("{gpu} is no longer made: ask who sells it new, and with which warranty")),
     "too_many_racks": Fact(N_("Needs {racks} racks; the room has {limit}")),
     "no_gpu": Fact(N_("No GPU in this group")),
@@ -185,6 +187,10 @@ HEADLINES: dict[str, Fact] = {
     "best_no_budget": Fact(
         N_("{letter} meets every target with {headroom} to spare, for {amount}."),
         N_("{letter} meets every target, for {amount}."),
+    ),
+    "best_central": Fact(
+        N_("{letter} meets every target by its central figures, for {amount}. {what}."),
+        N_("{letter} meets every target by its central figures. {what}."),
     ),
     "two_best": Fact(
         N_("{letter} and {other} meet every target; {letter} costs {amount}, and their cost bands overlap."),

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import cost, evidence, hardware, serving
+from gpuplanner.model import cost, evidence, hardware, power, serving
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.edit import replace
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
@@ -118,6 +118,8 @@ def _of_group(
                 found.append(Finding("note", "price_old", letter, index, "", {"months": age}))
     if group.condition == "new" and gpu.end_of_life and how != "market" and how != "quote":
         found.append(Finding("check", "end_of_life_new", letter, index, "", {"gpu": gpu.name}))
+    if group.power_cap_w is not None and group.power_cap_w < (lowest := power.lowest_limit(gpu, catalog)):
+        found.append(Finding("check", "cap_raised", letter, index, "", {"gpu": gpu.name, "watts": lowest}))
     if group.condition == "used":
         spares = cost.spares(group, gpu, plan.economics.term_years, catalog)
         found.append(Finding("note", "used_no_warranty", letter, index, "", {"spares": spares}))
@@ -165,6 +167,25 @@ def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
     return None
 
 
+def _outgrown(workload: Serve, run: ServeResult, letter: str, term_years: float) -> list[Finding]:
+    """Says where the load fits today and no more at the end of the term."""
+    demand = serving.demand_of(workload, None, term_years)
+    carried = run.output_tokens_s.value
+    if (
+        workload.growth_per_year <= 0
+        or demand.requests_s is None
+        or demand.requests_s_end_of_term is None
+        or not carried
+    ):
+        return []
+    today = demand.requests_s * workload.answer_tokens * run.load_share
+    later = demand.requests_s_end_of_term * workload.answer_tokens * run.load_share
+    if not today <= carried < later:
+        return []
+    numbers: dict[str, float | str] = {"demand_tokens_s": later, "capacity_tokens_s": carried}
+    return [Finding("check", "outgrown", letter, run.group, run.workload, numbers)]
+
+
 def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed, catalog: Catalog) -> list[Finding]:
     letter = scenario.letter
     found: list[Finding] = []
@@ -173,6 +194,7 @@ def _of_serving(plan: Plan, scenario: Scenario, run: ServeResult, one: Computed,
     group = scenario.groups[run.group]
     if run.choice is None:
         return found
+    found.extend(_outgrown(workload, run, letter, plan.economics.term_years))
     llm = catalog.find("llm", run.choice.llm)
     longest = workload.prompt_tokens + workload.answer_tokens
     if workload.max_context_tokens != "auto":

@@ -1,13 +1,13 @@
 """What the user has decided: frozen records, no computed values.
 
 ``"auto"`` is a decision too: the rule of the field decides, and what it comes to stands in the results. Quantities
-are in SI units
-(seconds, watts, bytes), shares are fractions, lengths of text are tokens.
+are in SI units (seconds, watts, bytes), shares are fractions, lengths of text are tokens.
 """
 
+from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gpuplanner.catalog.schema import (
@@ -31,7 +31,18 @@ Text = Annotated[str, Field(max_length=4000)]
 Label = Annotated[str, Field(max_length=200)]
 EntryName = Annotated[str, Field(max_length=200)]
 WorkloadId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
-Date = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+def _calendar_day(text: str) -> str:
+    """Refuses what looks like a date and is none (2026-02-30)."""
+    try:
+        date.fromisoformat(text)
+    except ValueError as error:
+        raise PydanticCustomError("no_such_day", "there is no such day") from error
+    return text
+
+
+Date = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$"), AfterValidator(_calendar_day)]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Percentile = Annotated[float, Field(ge=0.5, le=0.999)]

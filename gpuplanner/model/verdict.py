@@ -179,6 +179,11 @@ def headline(scenarios: Sequence[ScenarioResult], plan: Plan, budget_limit: floa
         numbers["headroom"] = spare
     if budget_limit is not None:
         numbers["budget"] = budget_limit
+    if _grade(best) == 1:
+        # Only the central figures carry it: the band of the one check that goes over is said in the same breath.
+        checks = (best.fits, best.speed, best.room_check, best.money_check)
+        over = next(check for check in checks if check.status == "warn")
+        return Headline("best_central", best.letter, "", {**numbers, "what": over.key})
     for other in ranked[1:]:
         if _grade(other) == _grade(best) and _may_cost_less(other, best):
             numbers["other"] = other.letter

@@ -298,6 +298,7 @@ def _words(detail: Any) -> str:
     rules = {
         "same_id": _("Two workloads have the same id."),
         "same_letter": _("Two scenarios have the same letter."),
+        "no_such_day": _("There is no such day in the calendar."),
         "unknown_baseline": _("The baseline {letter} is not a scenario of the plan."),
         "unknown_workload": _("Scenario {letter} runs “{workload}”, which is not a workload of the plan."),
         "union_tag_invalid": _("One of these words is expected: {expected_tags}"),

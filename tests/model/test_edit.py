@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gpuplanner.model.edit import insert, move, remove, replace, value_at
-from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
+from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve, Train
 
 counts = st.integers(1, 1000)
 
@@ -89,3 +89,9 @@ def test_a_move_keeps_every_item(sizes, data):
     assert after.scenarios[0].groups[target] is plan.scenarios[0].groups[start]
     assert sorted(one.servers for one in after.scenarios[0].groups) == sorted(sizes)
     assert move(after, ("scenarios", 0, "groups", target), start) == plan
+
+
+def test_a_date_that_is_no_day_is_refused():
+    with pytest.raises(ValidationError):
+        Train(start="2026-02-30")
+    assert Train(start="2026-02-28").start == "2026-02-28"

@@ -141,3 +141,23 @@ def test_what_lies_outside_the_measurements_is_said():
 def test_training_and_serving_each_say_what_is_wrong_with_them():
     found = findings(group(workload="train", run={"compute": "fp32"}), workload=pretraining())
     assert (found["fp32_waste"].workload, found["fp32_waste"].group) == ("train", 0)
+
+
+def test_a_load_that_grows_past_what_the_cards_carry_is_told_in_time():
+    asked = Serve(llm=(LLAMA_8B,), load=UserLoad(users=200, requests_per_user_peak_hour=12), growth_per_year=2.0)
+    carried = evaluate(plan(group(gpus_per_server=1), workload=asked), catalog()).scenarios[0].serve[0]
+    demand = 200 * 12 / 3600 * 400
+    # 27 times the load after three years of trebling.
+    grown = demand * 27
+    said = findings(group(gpus_per_server=1), workload=asked)
+    assert ("outgrown" in said) == (demand <= carried.output_tokens_s.value < grown)
+    many = Serve(llm=(LLAMA_8B,), load=UserLoad(users=2000, requests_per_user_peak_hour=12), growth_per_year=2.0)
+    told = findings(group(gpus_per_server=1), workload=many)["outgrown"]
+    assert told.numbers["demand_tokens_s"] == pytest.approx(2000 * 12 / 3600 * 400 * 27)
+    assert "outgrown" not in findings(group(gpus_per_server=1), workload=Serve(llm=(LLAMA_8B,), load=many.load))
+
+
+def test_a_cap_below_the_lowest_setting_of_a_card_is_not_raised_silently():
+    # H100 SXM boards can be set down to 200 W.
+    assert findings(group(power_cap_w=50.0))["cap_raised"].numbers["watts"] == 200
+    assert "cap_raised" not in findings(group(power_cap_w=400.0))

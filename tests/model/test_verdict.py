@@ -179,3 +179,13 @@ def test_the_smallest_headroom_counts():
     assert verdict.headroom_of(whole) == whole.serve[0].headroom.value
     two = whole._replace(serve=(whole.serve[0], whole.serve[0]._replace(headroom=exact(-0.5))))
     assert verdict.headroom_of(two) == -0.5
+
+
+def test_a_best_that_only_its_central_figures_carry_is_called_so():
+    # The typed price is within the budget by its middle and over it by the band of racks and network.
+    found = headline(group(), wishes=Wishes(budget=quote(330e3)))
+    entry = evaluate(side_by_side(group(), workload=asked(), wishes=Wishes(budget=quote(330e3))), catalog()).scenarios[
+        0
+    ]
+    assert entry.money_check.status == "warn"
+    assert (found.key, found.numbers["what"]) == ("best_central", entry.money_check.key)

@@ -141,7 +141,7 @@ def cards(plan: Plan, results: Results) -> tuple[Card, ...]:
 
 def _best_letters(results: Results) -> tuple[str, ...]:
     headline = results.headline
-    if headline.key not in ("best_meets_all", "best_no_budget", "two_best"):
+    if headline.key not in ("best_meets_all", "best_no_budget", "best_central", "two_best"):
         return ()
     return tuple(letter for letter in (headline.best, headline.other if headline.key == "two_best" else "") if letter)
 
