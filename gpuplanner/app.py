@@ -4,10 +4,12 @@ Qt ends the process where it finds no display or a system library is missing, so
 """
 
 import ctypes
+import gc
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,43 @@ def run(path: Path | None = None, language: str | None = None, theme: str | None
     library is missing.
     """
     _check_system()
+    with starting():
+        load_model()
+        application, window = _opened(path, language, theme)
+    code = application.exec()
+    # The window goes before the interpreter does: Python code that Qt calls must still be there.
+    window.deleteLater()
+    application.processEvents()
+    return int(code)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """No garbage is collected while the program starts, and what stands then is not looked through again."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()
+
+
+def load_model() -> None:
+    """Load what does not need Qt. Once PySide6 is there, it reads the source of each module that is imported."""
+    import gpuplanner.catalog.load
+    import gpuplanner.catalog.query
+    import gpuplanner.i18n.facts
+    import gpuplanner.model.comparison
+    import gpuplanner.model.evaluate
+    import gpuplanner.model.pinning
+    import gpuplanner.storage.plan_file
+    import gpuplanner.storage.settings  # noqa: F401
+
+
+def _opened(path: Path | None, language: str | None, theme: str | None) -> tuple[Any, Any]:
+    """The application, and its window, shown."""
     try:
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
@@ -81,11 +120,7 @@ def run(path: Path | None = None, language: str | None = None, theme: str | None
     window.show()
     if path is not None:
         window.open_file(path)
-    code = application.exec()
-    # The window goes before the interpreter does: Python code that Qt calls must still be there.
-    window.deleteLater()
-    application.processEvents()
-    return int(code)
+    return application, window
 
 
 def build(catalog: Any, settings: Any, theme: str | None = None, settings_folder: Path | None = None) -> Any:

@@ -8,7 +8,7 @@ registry: what the model may emit.
 
 import string
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from gpuplanner.i18n import N_, _, format, language, ngettext
@@ -365,7 +365,17 @@ def sentence(key: str, numbers: Numbers, money: str = "") -> str:
     ``money`` is the ISO currency of amounts where `numbers` names none. A number that is absent shortens the sentence
     where there is a shorter one, and is written "–" where there is not. Raises `KeyError` for a key that `FACTS` lacks.
     """
-    return _spoken(FACTS[key], numbers, money)
+    try:
+        return _remembered(key, tuple(numbers.items()), money, language())
+    except TypeError:
+        # A number that cannot be hashed, such as a list.
+        return _spoken(FACTS[key], numbers, money)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(key: str, numbers: tuple[tuple[str, Any], ...], money: str, _language: str) -> str:
+    """Views say the same sentences again after every edit."""
+    return _spoken(FACTS[key], dict(numbers), money)
 
 
 def variants(key: str, numbers: Numbers, money: str = "") -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
+from gpuplanner.model import comparison
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Results
 from gpuplanner.ui.document import PlanDocument
@@ -50,6 +51,7 @@ class Evaluation(QObject):
             from gpuplanner.model.evaluate import evaluate as of_model
 
             evaluate = of_model
+        self._rows: tuple[Plan, Results, str, tuple[comparison.Row, ...]] | None = None
         self._document = document
         self._evaluate: Evaluate = evaluate
         self._generation = 0
@@ -68,6 +70,13 @@ class Evaluation(QObject):
         self._old.timeout.connect(self._grown_old)
         document.plan_changed.connect(self._plan_changed)
         self._plan_changed(document.plan)
+
+    def rows(self, plan: Plan, results: Results, workload: str) -> tuple[comparison.Row, ...]:
+        """The rows of the comparison; what was asked for last is remembered, as several views show it."""
+        last = self._rows
+        if last is None or last[0] is not plan or last[1] is not results or last[2] != workload:
+            last = self._rows = plan, results, workload, comparison.rows(plan, results, workload)
+        return last[3]
 
     def refresh(self) -> None:
         """Evaluate again, because the catalog has changed."""

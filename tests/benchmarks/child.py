@@ -59,9 +59,18 @@ def program():
 
 
 def open_window():
+    """The program's window with the sample open, put together in the order in which the program does it."""
+    from gpuplanner import app
+
+    with app.starting():
+        app.load_model()
+        return made_window(app)
+
+
+def made_window(app):
     from PySide6.QtWidgets import QApplication
 
-    from gpuplanner import app, i18n
+    from gpuplanner import i18n
     from gpuplanner.catalog.load import load
     from gpuplanner.storage.settings import Settings
 

@@ -499,6 +499,10 @@ class Chart(QWidget):
         self._readout = ""
         for item in (self.canvas, self.left, self.bottom):
             item.update()
+        if self.isVisible():
+            # Otherwise the first paint finds that the axes have moved, and asks for a second one.
+            self.plot.getPlotItem().layout.activate()
+            self.plot.scene().prepareForPaint()
 
     def _theme_changed(self, theme: Theme) -> None:
         self.theme = theme

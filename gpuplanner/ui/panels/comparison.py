@@ -405,6 +405,7 @@ class ComparisonTable(QTableView):
         self.emphasis = ""
         # The width of the band's sub-column, by column.
         self.band_widths: list[int] = []
+        self._text_widths: dict[tuple[int, int, str], int] = {}
         self.shows_bands = True
         self._hovered = ""
         self.lines_model = ComparisonModel(self)
@@ -455,6 +456,7 @@ class ComparisonTable(QTableView):
     def take_theme(self, theme: Theme) -> None:
         """Paint with another theme."""
         self.theme = theme
+        self._text_widths.clear()
         self._repaint_all()
 
     def band_width(self, column: int) -> int:
@@ -507,17 +509,23 @@ class ComparisonTable(QTableView):
 
     def _needs(self) -> tuple[list[int], list[int]]:
         """The width of the widest value with its icon, and of the widest band, of each column."""
-        small, plain, strong = self.theme.metrics(10, 400), self.theme.metrics(12, 400), self.theme.metrics(12, 600)
         values, bands = [], []
         for column in range(len(self.lines_model.columns)):
             cells = [line.cells[column] for line in self.lines_model.lines if line.cells]
             value = 0
             for cell in cells:
-                width = (strong if cell.best else plain).horizontalAdvance(cell.value)
+                width = self._width(12, 600 if cell.best else 400, cell.value)
                 value = max(value, width + (ICON + _ICON_GAP if cell.status in ("warn", "fail") else 0))
             values.append(value + _EDGE + 3)
-            bands.append(max((small.horizontalAdvance(cell.beside) for cell in cells), default=0))
+            bands.append(max((self._width(10, 400, cell.beside) for cell in cells), default=0))
         return values, bands
+
+    def _width(self, size: int, weight: int, text: str) -> int:
+        """The width of a text; remembered, as an edit changes few of them."""
+        key = size, weight, text
+        if key not in self._text_widths:
+            self._text_widths[key] = self.theme.metrics(size, weight).horizontalAdvance(text)
+        return self._text_widths[key]
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
@@ -640,7 +648,7 @@ class ComparisonPanel(QWidget):
         """Show the comparison of the workload in hand."""
         self._shown = (plan, results)
         workload = self._document.workload
-        rows = comparison.rows(plan, results, workload)
+        rows = self._evaluation.rows(plan, results, workload)
         names = {scenario.letter: comparison.scenario_name(scenario) for scenario in plan.scenarios}
         columns = tuple(
             Column(entry.letter, short_name(names.get(entry.letter, entry.name))) for entry in results.scenarios

@@ -1,10 +1,10 @@
 """One figure and what it rests on: its band, its verdict, the figures it is made of, and the sources."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPen
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuplanner.i18n import _, facts, format
@@ -52,13 +52,19 @@ class Explained(NamedTuple):
 
 
 def explained(
-    plan: Plan, results: Results, workload_id: str, letter: str, key: str, catalog: Any = None
-) -> Explained | None:
-    """Everything known about one figure; None if the results do not have it."""
+    plan: Plan, results: Results, workload_id: str, letter: str, key: str, catalog: Any = None,
+    compared: Sequence[comparison.Row] | None = None,
+) -> Explained | None:  # fmt: skip
+    """Everything known about one figure; None if the results do not have it.
+
+    `compared` are the rows of the comparison, where they are at hand.
+    """
     entry = results.scenario(letter)
     if entry is None:
         return None
-    rows = {row.key: row for row in comparison.rows(plan, results, workload_id)}
+    if compared is None:
+        compared = comparison.rows(plan, results, workload_id)
+    rows = {row.key: row for row in compared}
     if key == "speed_ratio":
         return _ratio(plan, results, entry, rows, catalog)
     row = rows.get(key)
@@ -394,11 +400,12 @@ class _Lines(QWidget):
         sources = len(self._shown.sources)
         return ROW * len(self._shown.lines) + (ROW + 16 * sources if sources else 0) + 8
 
-    def paintEvent(self, _event: Any) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         shown, theme = self._shown, self.theme
         if shown is None or theme is None:
             return
         painter = QPainter(self)
+        seen = event.rect()
         right = self.width() - _PADDING
         # Unit and band have columns of their own, so that values stand under each other.
         small = theme.metrics(10, 400)
@@ -408,6 +415,10 @@ class _Lines(QWidget):
         y = 2.0
         flags = Qt.AlignmentFlag.AlignVCenter
         for line in shown.lines:
+            if y + ROW < seen.top() or y > seen.bottom():
+                # Scrolled out of sight.
+                y += ROW
+                continue
             left = _PADDING + _INDENT * line.depth
             if line.depth:
                 painter.setPen(QPen(theme.line2, 1))
@@ -429,7 +440,7 @@ class _Lines(QWidget):
                 QRectF(right - band_width, y + 1, band_width, ROW), flags | Qt.AlignmentFlag.AlignRight, line.band
             )
             y += ROW
-        if shown.sources:
+        if shown.sources and y <= seen.bottom():
             y += 4
             painter.setFont(theme.font(11, 600))
             painter.setPen(theme.text2)
@@ -569,7 +580,8 @@ class ExplainPanel(QWidget):
         letter = self._letter if results.scenario(self._letter) is not None else self._document.selected
         # What was asked for may be gone (another workload, another scenario): then its output.
         keys = [key for key in (self._key, "output", "tokens") if key]
-        found = (explained(plan, results, workload, letter, key, catalog) for key in keys)
+        rows = self._evaluation.rows(plan, results, workload)
+        found = (explained(plan, results, workload, letter, key, catalog, rows) for key in keys)
         shown = next((each for each in found if each is not None), None)
         if shown != self.shown:
             self.shown = shown
