@@ -12,7 +12,16 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from gpuplanner.i18n import N_, _, format, language, ngettext
-from gpuplanner.units import BTU_H_PER_W, GIB, KILO, MILLI, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
+from gpuplanner.units import (
+    BTU_H_PER_W,
+    GIB,
+    KILO,
+    M3_H_PER_CFM,
+    MILLI,
+    SECONDS_PER_DAY,
+    SECONDS_PER_HOUR,
+    SECONDS_PER_MINUTE,
+)
 
 Numbers = Mapping[str, Any]
 
@@ -289,6 +298,8 @@ METRICS: dict[str, Fact] = {
     "speed_ratio": Fact(N_("Speed against {letter}"), N_("Speed against the baseline")),
     "nameplate": Fact(N_("Nameplate power")),
     "load_power": Fact(N_("Power at peak load")),
+    "air": Fact(N_("Air through the servers")),
+    "weight": Fact(N_("Weight of the servers")),
     "memory_bytes": Fact(N_("Memory per GPU")),
 }
 
@@ -650,6 +661,8 @@ _FIXED: dict[str, tuple[str, float]] = {
     "tokens_s": (N_("tok/s"), 1.0),
     "power": ("kW", KILO),
     "heat": ("kBTU/h", KILO / BTU_H_PER_W),
+    "air": ("CFM", M3_H_PER_CFM / SECONDS_PER_HOUR),
+    "weight": ("kg", 1.0),
     "share": ("%", 0.01),
     "headroom": ("%", 0.01),
     "change": ("%", 0.01),

@@ -243,7 +243,7 @@ def columns(tab: str, currency: str) -> tuple[Column, ...]:
             Column("memory", "GB", _("Memory as printed on the box"), 31),
             Column("bandwidth", "TB/s", _("Memory bandwidth"), 32),
             Column("flops", "TFLOPS", _("Dense 16-bit peak: the better of BF16 and FP16"), 48),
-            Column("power", "W", _("Board power"), 40),
+            Column("power", "W", _("Board power"), 42),
             price,
         )
     if tab == "servers":
@@ -283,7 +283,7 @@ NETWORK_WORDS = {"switch": N_("switch"), "nic": N_("card"), "optic": N_("module"
 
 
 def rows(tab: str, catalog: Catalog, convert: Convert, own_prices: Set[str] = frozenset()) -> tuple[Row, ...]:
-    """All entries of a tab that are offered to buyers, in catalog order.
+    """All entries of a tab that are offered to buyers: cards from the fastest down, the rest in catalog order.
 
     `own_prices` are the ids of the prices that the user entered.
     """
@@ -294,7 +294,15 @@ def rows(tab: str, catalog: Catalog, convert: Convert, own_prices: Set[str] = fr
         for entry in catalog.entries(kind).values():
             if not entry.unlisted:
                 made.append(_row(kind, entry, catalog, convert))
+    if tab == "gpus":
+        made.sort(key=lambda row: -_fastest(catalog.find(row.kind, row.name)))
     return tuple(made)
+
+
+def _fastest(gpu: Gpu) -> float:
+    """What cards are ordered by: the dense 16-bit rate; without one a card comes last."""
+    rate = peak_16_bit(gpu)
+    return 0.0 if rate is None else rate.value
 
 
 # Families that no card shares its number with: the name is as clear without them, and a narrow column shows more of it.

@@ -403,7 +403,7 @@ class MainWindow(QMainWindow):
         for dock, _header, _title in self._docks.values():
             view.addAction(dock.toggleViewAction())
         view.addSeparator()
-        for name in ("reset_layout", "next_region", "previous_region"):
+        for name in ("explain", "reset_layout", "next_region", "previous_region"):
             view.addAction(c[name])
         self._plan_menu = menu(N_("&Plan"))
         for position in range(MAX_SCENARIOS):
@@ -441,6 +441,7 @@ class MainWindow(QMainWindow):
             ("differences", self.show_differences),
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
+            ("explain", self.explain_focused),
             ("reset_layout", self._lay_out),
             ("next_region", partial(self.go_to_region, 1)),
             ("previous_region", partial(self.go_to_region, -1)),
@@ -457,7 +458,7 @@ class MainWindow(QMainWindow):
         self.welcome.file_chosen.connect(lambda name: self.open_file(Path(name)))
         self.welcome.open_pressed.connect(self.open_asking)
         self.welcome.empty_pressed.connect(self.new_plan)
-        for view in (self.comparison, self.cards, self.findings):
+        for view in (self.comparison, self.cards, self.findings, self.cluster):
             if hasattr(view, "explain_requested"):
                 view.explain_requested.connect(self.show_explanation)
         self.catalog.widths_changed.connect(self._keep_widths)
@@ -509,6 +510,18 @@ class MainWindow(QMainWindow):
         dock.show()
         dock.raise_()
         self.explain.explain(letter, key)
+
+    def explain_focused(self) -> None:
+        """Explain the figure that has the focus; without one, open the explanation as it is."""
+        widget = QApplication.focusWidget()
+        while widget is not None and not hasattr(widget, "explain_current"):
+            widget = widget.parentWidget()
+        if widget is not None:
+            widget.explain_current()
+        elif self.shows_plan:
+            dock = self._docks["explain"][0]
+            dock.show()
+            dock.raise_()
 
     def _plan_changed(self, plan: Plan) -> None:
         self._show_scenarios()

@@ -349,10 +349,10 @@ QToolButton:focus { border: 2px solid @accent; padding: 1px; }
 QToolButton:disabled { color: @faded; }
 QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton[chip="true"] {
-    background: @panel; color: @text; border: @b solid @line2; border-radius: 11px; padding: 1px 7px; font-size: 11px;
+    background: @panel; color: @text; border: @b solid @line2; border-radius: 11px; padding: 1px 5px; font-size: 11px;
     min-height: 16px; }
 QToolButton[chip="true"]:checked { background: @selected; border-color: @accent; }
-QToolButton[chip="true"]:focus { border: 2px solid @accent; padding: 0 6px; }
+QToolButton[chip="true"]:focus { border: 2px solid @accent; padding: 0 4px; }
 QToolButton[row="true"] {
     text-align: left; color: @text; font-weight: 600; padding: 0 8px; border-radius: 5px; min-height: 26px; }
 QToolButton[row="true"]:checked { background: @selected; }

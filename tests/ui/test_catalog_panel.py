@@ -113,6 +113,31 @@ def test_chips_keep_what_they_name(panel, catalog):
     assert all(catalog.prices_of(name, "used") for name in names(panel))
 
 
+def test_cards_come_from_the_fastest_down_and_the_card_below_is_never_empty(panel, catalog):
+    rates = [peak.value if (peak := catalog_rows.peak_16_bit(catalog.gpus[name])) else 0 for name in names(panel)]
+    assert rates == sorted(rates, reverse=True)
+    assert panel.current.name == names(panel)[0]
+    panel.filter.setText("H20")
+    assert panel.card.sheet.title == panel.current.label or "H20" in panel.card.sheet.title
+    panel.filter.setText("no such card")
+    assert panel.card.sheet is None
+
+
+def test_what_was_only_offered_is_not_remembered_as_chosen(panel):
+    choose(panel, "H20 96GB")
+    panel.filter.setText("MI300")
+    assert "MI300" in panel.current.name
+    panel.filter.setText("")
+    assert panel.current.name == "H20 96GB"
+
+
+def test_chips_stand_in_one_row(panel):
+    panel.resize(312, 900)
+    shown = [chip for chip in panel.chips.values() if not chip.isHidden()]
+    assert len(shown) == 5
+    assert len({chip.y() for chip in shown}) == 1
+
+
 def test_sorting_puts_what_is_not_known_last_in_both_directions(panel):
     column = 1 + [each.key for each in panel.table.columns].index("price")
     for order in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):

@@ -7,6 +7,7 @@ from PySide6.QtGui import QDropEvent
 from gpuplanner.model.plan import Economics, Group, Money, Network, Run, Site
 from gpuplanner.ui.panels.cluster import ENTRY_MIME, ClusterPanel, SplitField, split_text
 from gpuplanner.ui.panels.economics import EconomicsPanel
+from gpuplanner.ui.panels.explain import explained
 from gpuplanner.ui.panels.site import SitePanel
 
 
@@ -228,3 +229,21 @@ def test_a_plan_without_a_scenario_takes_its_first_group(panel):
     drop(panel, "gpu", "L40S", middle_of(panel, panel.zone))
     assert [scenario.letter for scenario in panel.document.plan.scenarios] == ["A"]
     assert panel.rows[0].title.text() == "L40S"
+
+
+@pytest.mark.parametrize(
+    ("fact", "key"),
+    [("load", "load_power"), ("nameplate", "nameplate"), ("heat", "heat"), ("air", "air"), ("weight", "weight")],
+)
+def test_a_figure_under_the_groups_explains_itself(panel, qtbot, fact, key):
+    with qtbot.waitSignal(panel.explain_requested) as asked:
+        qtbot.mouseClick(panel.facts[fact], Qt.MouseButton.LeftButton)
+    assert asked.args == ["A", key]
+    with qtbot.waitSignal(panel.explain_requested):
+        qtbot.keyClick(panel.facts[fact], Qt.Key.Key_Return)
+    results = panel.evaluation.results
+    shown = explained(panel.document.plan, results, "serve", "A", key, panel.document.catalog)
+    assert shown is not None
+    assert shown.lines
+    if key != "heat":
+        assert (shown.value, shown.unit) == (panel.facts[fact].value.text(), panel.facts[fact].unit.text())

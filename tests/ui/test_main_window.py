@@ -310,3 +310,25 @@ def test_menus_have_room_for_chinese_letters(planned):
     planned.choose_language("zh")
     assert planned.top.height() >= planned.top.menus.sizeHint().height()
     planned.choose_language("en")
+
+
+def test_control_e_explains_the_figure_in_focus(planned):
+    fact = planned.cluster.facts["weight"]
+    fact.setFocus()
+    planned.commands["explain"].trigger()
+    assert planned.explain.shown.title == "Weight of the servers"
+
+
+def test_an_example_opened_in_chinese_has_chinese_names(window):
+    window.choose_language("zh")
+    window.open_sample(SAMPLES[0].key)
+    assert window.document.plan.name == "为 200 名员工提供 70B 助手"
+    assert window.document.plan.workloads[0].name == "员工助手"
+    window.choose_language("en")
+
+
+def test_an_example_opened_from_its_file_stays_as_written(window):
+    window.choose_language("zh")
+    window.open_file(SAMPLES[0].path)
+    assert window.document.plan.name == SAMPLES[0].title
+    window.choose_language("en")

@@ -502,9 +502,15 @@ class CardView(QListView):
         if event.key() == Qt.Key.Key_Delete and index.isValid():
             self._document.remove_scenario(self.card_model.cards[index.row()].letter)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
-            self.explain_requested.emit(self.card_model.cards[index.row()].letter, "speed_ratio")
+            self.explain_current()
         else:
             super().keyPressEvent(event)
+
+    def explain_current(self) -> None:
+        """Explain the ratio of the current card."""
+        index = self.currentIndex()
+        if index.isValid():
+            self.explain_requested.emit(self.card_model.cards[index.row()].letter, "speed_ratio")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         index = self.indexAt(event.pos())

@@ -61,11 +61,11 @@ from gpuplanner.ui.fields import icon_button, plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource
 
 MIME = "application/x-gpuplanner-entry"
-TICK_WIDTH = 25
+TICK_WIDTH = 23
 ROW_HEIGHT = 22
 CARD_HEIGHT = 246
 # The longest name of a runtime that a chip shows whole.
-CHIP_WIDTH = 80
+CHIP_WIDTH = 60
 _BOX = 13
 Index = QModelIndex | QPersistentModelIndex
 
@@ -151,7 +151,7 @@ class EntryTable(QAbstractTableModel):
         if column == 0:
             own = _("Your own entry") if row.own else ""
             name = row.label if row.kind == "price" else row.name
-            return f"{name} · {own}" if own else name
+            return " · ".join(part for part in (name, row.suffix, own) if part)
         cell = row.cells[column]
         text = f"{self.columns[column].tip}: {cell.text}"
         if cell.text == words.NOT_KNOWN:
@@ -287,17 +287,20 @@ class EntryDelegate(QStyledItemDelegate):
             )  # fmt: skip
             painter.restore()
             left += 11
-        suffix_width = theme.metrics(10).horizontalAdvance(row.suffix) + 5 if row.suffix else 0
         metrics = theme.metrics(12)
+        suffix_width = theme.metrics(10).horizontalAdvance(row.suffix) + 4 if row.suffix else 0
+        if metrics.horizontalAdvance(row.label) + suffix_width > right - left:
+            # The name is worth more than the word behind it, which the tooltip has too.
+            suffix_width = 0
         label = metrics.elidedText(row.label, Qt.TextElideMode.ElideRight, right - left - suffix_width)
         painter.setFont(theme.font(12))
         painter.setPen(theme.text)
         align = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRect(left, rect.top(), right - left, rect.height()), align, label)
-        if row.suffix:
+        if suffix_width:
             painter.setFont(theme.font(10))
             painter.setPen(theme.text3)
-            begin = left + metrics.horizontalAdvance(label) + 5
+            begin = left + metrics.horizontalAdvance(label) + 4
             painter.drawText(QRect(begin, rect.top() + 1, suffix_width, rect.height()), align, row.suffix)
 
     def editorEvent(self, event: QEvent, model: Any, option: QStyleOptionViewItem, index: Index) -> bool:
@@ -487,7 +490,7 @@ class DetailCard(QWidget):
         sheet = self.sheet
         if sheet is None:
             return self._text(
-                painter, _("Choose an entry to see its figures and sources."), left, right, y, 12, 400, theme.text3
+                painter, _("No entry passes the filter."), left, right, y, 12, 400, theme.text3
             )
         y = self._text(painter, sheet.title, left, right, y, 13, 600, theme.text)
         if sheet.subtitle:
@@ -593,7 +596,7 @@ class DetailCard(QWidget):
 class ChipRow(QWidget):
     """Chips beside each other, in as many lines as the width asks for; they never widen what they stand in."""
 
-    GAP = 5
+    GAP = 4
 
     def __init__(self, chips: tuple[QToolButton, ...]) -> None:
         super().__init__()
@@ -644,6 +647,8 @@ class CatalogPanel(QWidget):
         self._rows: dict[str, tuple[Row, ...]] = {}
         self._widths: dict[str, tuple[int, ...]] = {}
         self._chosen: dict[str, tuple[str, str]] = {}
+        # While the first row is put in front because the chosen one is not there.
+        self._offering = False
         self._shown: tuple[Any, ...] = ()
         self._runtime = self._language = ""
         self.setProperty("ground", "panel")
@@ -818,7 +823,7 @@ class CatalogPanel(QWidget):
         self._runtime = runtime
         chip = self.chips["runs"]
         name = runtime.split(" (")[0].split(" / ")[0]
-        chip.setText(self.theme.theme.metrics(12).elidedText(name, Qt.TextElideMode.ElideRight, CHIP_WIDTH))
+        chip.setText(self.theme.theme.metrics(11).elidedText(name, Qt.TextElideMode.ElideRight, CHIP_WIDTH))
         chip.setToolTip(plain_tip(_("Only cards that {runtime} runs on").format(runtime=runtime)))
         self._show_chips()
         if chip.isChecked():
@@ -868,10 +873,13 @@ class CatalogPanel(QWidget):
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             self._give_widths(columns)
         at = None if chosen is None else self.table.position(*chosen)
-        if at is not None:
-            index = self.table.index(at, 1)
+        if self.table.rows:
+            # The card below is never empty: what is not chosen begins with the first entry.
+            self._offering = at is None
+            index = self.table.index(at or 0, 1)
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             self.view.selectionModel().setCurrentIndex(index, flags)
+            self._offering = False
         self._show_count()
         self._show_card()
 
@@ -1014,7 +1022,7 @@ class CatalogPanel(QWidget):
         self.view.scrollTo(self.view.currentIndex())
 
     def _current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if current.isValid():
+        if current.isValid() and not self._offering:
             row = self.table.rows[current.row()]
             self._chosen[self.tab] = (row.kind, row.name)
         self._show_card()

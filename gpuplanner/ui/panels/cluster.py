@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any, get_args
 
 from pydantic import ValidationError
-from PySide6.QtCore import QMimeData, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QDrag,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QEnterEvent,
+    QFocusEvent,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -78,6 +81,9 @@ SYSTEMS = (("linux", "Linux"), ("windows", "Windows"), ("wsl2", "WSL 2"), ("maco
 
 _DEGREE = re.compile(r"(tp|pp|dp)\s*=?\s*(\d{1,4})", re.IGNORECASE)
 
+# The figures under the groups whose explanation goes by another name.
+EXPLAINED = {"load": "load_power"}
+
 # Columns of a group's line: heading and width. [px]
 COLUMNS = (
     (N_("Group"), 0),
@@ -121,16 +127,22 @@ class SplitField(_LineField):
 
 
 class _Fact(QWidget):
-    """A figure of the line under the groups: name, value, unit."""
+    """A figure of the line under the groups: name, value, unit. A click or Enter asks where it comes from."""
 
-    def __init__(self, label: str, unit: str) -> None:
+    pressed = Signal()
+
+    def __init__(self, label: str, unit: str, theme: ThemeSource) -> None:
         super().__init__()
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._texts = label, unit
         self.label, self.value, self.unit = QLabel(), QLabel(), QLabel()
         line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
+        line.setContentsMargins(5, 1, 5, 1)
         line.setSpacing(4)
         for part in (self.label, self.value, self.unit):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             part.setTextFormat(Qt.TextFormat.PlainText)
             line.addWidget(part)
         self.label.setProperty("tone", "second")
@@ -141,7 +153,52 @@ class _Fact(QWidget):
         """Show a value that is already written."""
         if text != self.value.text():
             self.value.setText(text)
+            self.setAccessibleName(f"{self.label.text()}: {text} {self.unit.text()}")
         self.setToolTip(tip)
+
+    def explain_current(self) -> None:
+        """Ask where the figure comes from."""
+        self.pressed.emit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.pressed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        theme = self._theme.theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.accent, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        elif self.underMouse():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.hover)
+            painter.drawRoundedRect(QRectF(self.rect()), 4, 4)
+        painter.end()
 
     def retranslate(self) -> None:
         label, unit = self._texts
@@ -656,6 +713,9 @@ class _Badge(QWidget):
 class ClusterPanel(QFrame):
     """Builds the selected scenario. Site and economics are pages beside it, given by the window."""
 
+    # Letter of the scenario and key of the figure that is to be explained.
+    explain_requested = Signal(str, str)
+
     def __init__(
         self,
         document: PlanDocument,
@@ -724,16 +784,17 @@ class ClusterPanel(QFrame):
         scroll.setWidget(inside)
 
         self.facts = {
-            "load": _Fact(N_("Peak draw"), "kW"),
-            "nameplate": _Fact(N_("Nameplate"), "kW"),
-            "heat": _Fact(N_("Heat"), "kBTU/h"),
-            "air": _Fact(N_("Air"), "CFM"),
-            "weight": _Fact(N_("Weight"), "kg"),
+            "load": _Fact(N_("Peak draw"), "kW", theme),
+            "nameplate": _Fact(N_("Nameplate"), "kW", theme),
+            "heat": _Fact(N_("Heat"), "kBTU/h", theme),
+            "air": _Fact(N_("Air"), "CFM", theme),
+            "weight": _Fact(N_("Weight"), "kg", theme),
         }
         facts = QHBoxLayout()
-        facts.setContentsMargins(12, 2, 12, 6)
-        facts.setSpacing(18)
-        for fact in self.facts.values():
+        facts.setContentsMargins(7, 1, 7, 5)
+        facts.setSpacing(8)
+        for name, fact in self.facts.items():
+            fact.pressed.connect(partial(self._explain, EXPLAINED.get(name, name)))
             facts.addWidget(fact)
         facts.addStretch(1)
 
@@ -865,6 +926,9 @@ class ClusterPanel(QFrame):
             count=words.count(result.servers)
         )
         _set_text(self.said, f"{gpus} · {servers}")
+
+    def _explain(self, key: str) -> None:
+        self.explain_requested.emit(self.document.selected, key)
 
     def _show_zone(self, text: str = "") -> None:
         if self.document.selected_scenario is None:

@@ -535,6 +535,10 @@ class ComparisonTable(QTableView):
         if section:
             self.column_clicked.emit(self.lines_model.columns[section - 1].letter)
 
+    def explain_current(self) -> None:
+        """Explain the figure in the current cell."""
+        self._clicked(self.currentIndex())
+
     def _clicked(self, index: QModelIndex) -> None:
         subject = self.lines_model.subject(index)
         if subject is not None:
@@ -542,7 +546,7 @@ class ComparisonTable(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._clicked(self.currentIndex())
+            self.explain_current()
         elif event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.tsv())
         else:

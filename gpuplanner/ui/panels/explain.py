@@ -67,6 +67,8 @@ def explained(
     rows = {row.key: row for row in compared}
     if key == "speed_ratio":
         return _ratio(plan, results, entry, rows, catalog)
+    if key in _ROOM:
+        return _of_room(key, plan, entry, catalog)
     row = rows.get(key)
     cell = row.cell(letter) if row is not None else None
     if row is None or cell is None:
@@ -76,6 +78,17 @@ def explained(
     # A row of the table has little room; here the name stands alone.
     title = _("Output within targets") if key == "output" else facts.metric(key, row.numbers)
     return _made(letter, title, cell.figure, scale, row.target, row.better, cell.status, lines, plan, entry, catalog)
+
+
+def _of_room(key: str, plan: Plan, entry: ScenarioResult, catalog: Any) -> Explained:
+    """A figure that stands under the builder and has no row in the comparison."""
+    field, kind = _ROOM[key]
+    figure = getattr(entry.room, field)
+    scale = facts.scale(kind, [figure.value])
+    lines = (*_parts(figure, scale), *_power(entry))
+    return _made(
+        entry.letter, facts.metric(key), figure, scale, None, "low", "unknown", lines, plan, entry, catalog
+    )  # fmt: skip
 
 
 def _made(
@@ -227,6 +240,15 @@ def _power(entry: ScenarioResult) -> Iterable[Line]:
     yield Line(_("Cooling"), format.number(room.cooling_tons.value), _("tons"))
     for name, limit in room.limits:
         yield _line(facts.part(name), exact(limit), "power")
+
+
+# Figures of the room that are shown outside the comparison: field of the results, kind of scale.
+_ROOM = {
+    "load_power": ("it_load_w", "power"),
+    "nameplate": ("it_nameplate_w", "power"),
+    "air": ("airflow_m3_s", "air"),
+    "weight": ("weight_kg", "weight"),
+}
 
 
 def _purchase(entry: ScenarioResult, _plan: Plan) -> Iterable[Line]:
