@@ -397,11 +397,7 @@ def deadline_of(workload: FineTune | Train) -> float | None:
     if workload.deadline_s is not None:
         return workload.deadline_s
     if workload.start and workload.deadline:
-        try:
-            days = (date.fromisoformat(workload.deadline) - date.fromisoformat(workload.start)).days
-        except ValueError:
-            # A day that is in no calendar, such as 31 February, sets no deadline.
-            return None
+        days = (date.fromisoformat(workload.deadline) - date.fromisoformat(workload.start)).days
         return max(days, 0) * SECONDS_PER_DAY
     return None
 

@@ -32,8 +32,8 @@ def test_a_stated_time_counts_before_dates():
     assert deadline_of(pretraining(deadline_s=5.0, start="2026-01-01", deadline="2026-02-01")) == 5.0
 
 
-@pytest.mark.parametrize("fields", [{}, {"start": "2026-01-01"}, {"start": "2026-02-31", "deadline": "2026-13-45"}])
-def test_without_two_days_of_the_calendar_there_is_no_deadline(fields):
+@pytest.mark.parametrize("fields", [{}, {"start": "2026-01-01"}])
+def test_without_two_days_there_is_no_deadline(fields):
     assert deadline_of(pretraining(**fields)) is None
 
 
