@@ -90,6 +90,8 @@ def starting() -> Iterator[None]:
 
 def load_model() -> None:
     """Load what does not need Qt. Once PySide6 is there, it reads the source of each module that is imported."""
+    # There are none; looking for them reads the entry points of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     import gpuplanner.catalog.load
     import gpuplanner.catalog.query
     import gpuplanner.i18n.facts

@@ -180,6 +180,8 @@ class Axis(pg.AxisItem):
         self.ticks: tuple[Tick, ...] = ()
         self.lines = False
         self.setStyle(tickLength=0)
+        # Our ticks carry their units; the label that would name a power of ten is laid out at each change of range.
+        self.enableAutoSIPrefix(False)
 
     def boundingRect(self) -> QRectF:
         own = self.mapRectFromParent(self.geometry())
@@ -268,6 +270,8 @@ class _Plot(pg.PlotWidget):
             axis.setZValue(-10)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # The ground of the plot covers what is behind it.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def sizeHint(self) -> QSize:
         return QSize(320, 180)
@@ -351,6 +355,30 @@ class _Legend(QWidget):
             x += self._width(swatch)
 
 
+class _Subtitle(QLabel):
+    """The words beside a chart's title; they end in an ellipsis where there is no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole = ""
+
+    def show_text(self, text: str) -> None:
+        """Show as much of the text as there is room for; the tooltip has all of it."""
+        if text != self._whole:
+            self._whole = text
+            self.setToolTip(text)
+        self._elide()
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        if shown != self.text():
+            self.setText(shown)
+
+
 class Chart(QWidget):
     """A chart of one workload across all scenarios.
 
@@ -378,7 +406,7 @@ class Chart(QWidget):
         self._top_x = self._top_y = 0.0
         self._arranging = False
 
-        self.title, self.unit, self.legend = QLabel(), QLabel(), _Legend()
+        self.title, self.unit, self.legend = QLabel(), _Subtitle(), _Legend()
         for label in (self.title, self.unit):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.unit.setProperty("tone", "third")
@@ -486,13 +514,13 @@ class Chart(QWidget):
         self.unit.setFont(self.theme.font(11, 400))
         self.title.setText(facts.chart_title(self.key))
         if self.data is not None:
-            self.unit.setText(self.subtitle())
-            self.unit.setToolTip(self.subtitle())
+            subtitle = self.subtitle()
+            self.unit.show_text(subtitle)
             self.legend.show_swatches(self.swatches(), self.theme)
             self.setAccessibleName(self.summary())
             self.arrange()
         else:
-            self.unit.setText("")
+            self.unit.show_text("")
             self.legend.show_swatches((), self.theme)
             self.left.ticks = self.bottom.ticks = ()
             self.setAccessibleName(facts.chart_title(self.key))
@@ -516,7 +544,7 @@ class Chart(QWidget):
 
     def set_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show these values unless the user has zoomed in."""
-        if not self.zoomed:
+        if not self.zoomed and self.view.targetRange() != [list(x), list(y)]:
             self.view.setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
 
     def name_axis(self, entries: Sequence[Named]) -> None:
@@ -535,7 +563,7 @@ class Chart(QWidget):
         if widths(names) > limit:
             names = [f"{entry.letter}  {shorter_name(entry.name)}" for entry in entries]
         ticks = [Tick(float(row), name) for row, name in enumerate(names)]
-        self.left.setWidth(min(widths(names), limit))
+        self._give_width(self.left, min(widths(names), limit))
         self.left.ticks, self.left.lines = tuple(ticks), False
 
     def value_axis(self, axis: Axis, ticks: Iterable[tuple[float, str]]) -> None:
@@ -543,7 +571,13 @@ class Chart(QWidget):
         axis.ticks, axis.lines = tuple(Tick(*tick) for tick in ticks), True
         if axis.orientation == "left":
             metrics = self.theme.metrics(11, 400)
-            axis.setWidth(max((metrics.horizontalAdvance(tick.text) for tick in axis.ticks), default=20) + 18)
+            widest = max((metrics.horizontalAdvance(tick.text) for tick in axis.ticks), default=20)
+            self._give_width(axis, widest + 18)
+
+    def _give_width(self, axis: Axis, width: int) -> None:
+        # Setting the same width again lays the whole plot out anew.
+        if axis.fixedWidth != width:
+            axis.setWidth(width)
 
     def keep_top(self, needed_x: float) -> float:
         """The right end of a value axis that begins at 0, kept still while the data allows."""

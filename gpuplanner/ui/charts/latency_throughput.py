@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QPainter, QPen, QPolygonF
 
 from gpuplanner.i18n import _, facts, format
 from gpuplanner.model.plan import Plan, Serve
@@ -27,6 +27,7 @@ from gpuplanner.ui.charts.base import (
     nice_ticks,
     tick_text,
 )  # fmt: skip
+from gpuplanner.ui.theme import ThemeSource
 
 # The axis shows this many times the target, and the unloaded time of the fastest scenario with some air below.
 _TARGETS_SHOWN = 4.0
@@ -87,6 +88,11 @@ class LatencyChart(Chart):
     key = "latency"
     explains = "first_token"
 
+    def __init__(self, theme: ThemeSource) -> None:
+        # Each scenario's curve and its line; one edit changes few of them.
+        self._drawn: dict[str, tuple[Curve, QPolygonF]] = {}
+        super().__init__(theme)
+
     def collect(self, plan: Plan, results: Results, workload_id: str, selected: str) -> Latencies | None:
         workload = next((each for each in plan.workloads if each.id == workload_id), None)
         if not isinstance(workload, Serve):
@@ -108,11 +114,15 @@ class LatencyChart(Chart):
         data: Latencies = self.data
         self.view.invertY(False)
         curves = [curve for curve in data.curves if curve is not None and curve.output_tokens_s]
-        self._lines = {
-            entry.letter: line_of(curve.output_tokens_s, map(math.log10, curve.first_token_s))
+        before = self._drawn
+        self._drawn = {
+            entry.letter: before[entry.letter]
+            if entry.letter in before and before[entry.letter][0] is curve
+            else (curve, line_of(curve.output_tokens_s, map(math.log10, curve.first_token_s)))
             for entry, curve in zip(data.entries, data.curves, strict=True)
             if curve is not None
         }
+        self._lines = {letter: line for letter, (_curve, line) in self._drawn.items()}
         self._bands = {
             entry.letter: area_between(
                 curve.output_tokens_s,
