@@ -344,8 +344,8 @@ def capacity(
 
     The last axis runs along the curve.
     """
-    shape = np.broadcast_shapes(rate.shape, first.shape, token.shape)
-    over = np.zeros(shape)
+    shape: tuple[int, ...] = np.broadcast_shapes(rate.shape, first.shape, token.shape)
+    over: np.ndarray = np.zeros(shape)
     for curve, target in ((first, first_target), (token, token_target)):
         if target is not None:
             over = np.maximum(over, curve / target)

@@ -66,6 +66,7 @@ _RUNTIME = (
 )
 
 # Steps that ask for less instead of doing better: offered last.
+_COUNTED = ("remove_servers", "add_servers")
 _ASKS_LESS = ("relax_target", "allow_format")
 
 
@@ -112,7 +113,34 @@ def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tup
                 way = _evaluated(alone, catalog, today, letter, at, finding.key, key, numbers, edits)
                 if way is not None:
                     found.append(way)
-    return tuple(sorted(found, key=lambda way: (not way.solves, way.key in _ASKS_LESS, way.extra_cost)))
+    return tuple(sorted(_gentlest(found), key=lambda way: (not way.solves, way.key in _ASKS_LESS, way.extra_cost)))
+
+
+def _gentlest(found: list[WayOut]) -> list[WayOut]:
+    """Of several numbers of servers to leave out or to add that solve one finding, the smallest only."""
+    least: dict[tuple[str, Path], float] = {}
+    for way in found:
+        if way.solves and way.key in _COUNTED:
+            step = (way.finding_key, way.edits[0][0])
+            least[step] = min(float(way.numbers["count"]), least.get(step, np.inf))
+    return [
+        way
+        for way in found
+        if way.key not in _COUNTED
+        or float(way.numbers["count"]) <= least.get((way.finding_key, way.edits[0][0]), np.inf)
+    ]
+
+
+def _fewer_servers(servers: int, share: float) -> list[int]:
+    """Smaller numbers of servers worth a try: one fewer, and about the share that is left of a limit."""
+    enough = int(servers * min(share, 1.0))
+    return [count for count in dict.fromkeys((servers - 1, enough + 1, enough, enough - 1)) if 0 < count < servers]
+
+
+def _room_share(today: ScenarioResult) -> float:
+    """How much of its load the tightest limit of the room carries."""
+    load = max(today.room.it_load_w.high or 0.0, 1.0)
+    return min((limit / load for _, limit in today.room.limits), default=1.0)
 
 
 def _evaluated(
@@ -211,13 +239,14 @@ def _steps(
         cap = _cap(plan, scenario, group, today, catalog)
         if cap is not None:
             yield "cap_power", {"watts": cap}, (((*here, "power_cap_w"), cap),)
-        if servers > 1:
-            for count in dict.fromkeys((servers - 1, max(int(servers * 0.75), 1), max(servers // 2, 1))):
-                yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
+        for count in _fewer_servers(servers, _room_share(today)):
+            yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
     if finding in _MONEY:
-        if servers > 1:
-            for count in dict.fromkeys((servers - 1, max(servers // 2, 1))):
-                yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
+        over = today.money_check.numbers
+        for count in _fewer_servers(
+            servers, float(over.get("budget", 0.0)) / max(float(over.get("amount", 1.0)), 1e-9)
+        ):
+            yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
         cards = scenario.groups[group].gpus_per_server
         if cards > 1:
             yield "fewer_gpus", {"count": cards // 2}, (((*here, "gpus_per_server"), cards // 2),)
