@@ -19,10 +19,12 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QPen,
     QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QDockWidget,
     QFrame,
@@ -72,6 +74,7 @@ WORKLOAD_WIDTH, CATALOG_WIDTH, EXPLAIN_WIDTH, BOTTOM_HEIGHT = 256, 312, 346, 204
 MARGIN, GAP = 10, 8
 # Below this the catalog folds away; it comes back when there is room again.
 CATALOG_FROM = 1360
+EDGE = 26
 # The state of docks is kept under this number; raise it when docks are added or renamed.
 LAYOUT_VERSION = 1
 
@@ -99,6 +102,7 @@ class _TopBar(QWidget):
             button.setFixedSize(26, 26)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             line.addWidget(button)
+            self._redo = button
         line.addStretch(1)
         self.setFixedHeight(TOP_BAR)
 
@@ -114,10 +118,11 @@ class _TopBar(QWidget):
         painter = QPainter(self)
         colour = self.palette().color
         bold, small = Theme.font(14, 600), Theme.font(11)
-        room = self.width() // 2 - self.layout().itemAt(0).geometry().right() - 130  # type: ignore[union-attr]
+        state_width = QFontMetrics(small).horizontalAdvance(self._state)
+        # Centred, as wide as the buttons at the left leave it.
+        room = self.width() - 2 * (self._redo.geometry().right() + 16) - state_width - 10
         title = QFontMetrics(bold).elidedText(self._title, Qt.TextElideMode.ElideMiddle, max(120, room))
         title_width = QFontMetrics(bold).horizontalAdvance(title)
-        state_width = QFontMetrics(small).horizontalAdvance(self._state)
         left = (self.width() - title_width - 10 - state_width) // 2
         painter.setFont(bold)
         painter.setPen(colour(QPalette.ColorRole.WindowText))
@@ -212,6 +217,51 @@ class _StatusBar(QWidget):
         icons.paint(
             painter, self._status, QRect(12, 7, 12, 12).toRectF(), theme.status_colour(self._status), theme.panel
         )
+        painter.end()
+
+
+class _EdgeTab(QAbstractButton):
+    """At the window's right edge: brings the folded catalog back, and folds it again."""
+
+    def __init__(self, theme: ThemeSource) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setCheckable(True)
+        self.setFixedWidth(EDGE)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_words(self, title: str) -> None:
+        """Name what it brings back."""
+        self.setText(title)
+        self.setToolTip(title)
+        self.setAccessibleName(title)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._theme.theme
+        painter = QPainter(self)
+        hovered = self.underMouse() or self.isDown()
+        painter.fillRect(self.rect(), theme.selected if self.isChecked() else theme.hover if hovered else theme.panel)
+        painter.fillRect(QRect(0, 0, 1, self.height()), theme.line)
+        painter.setFont(theme.font(12, 600))
+        painter.setPen(theme.text)
+        if self.text().isascii():
+            painter.translate(self.width(), 0)
+            painter.rotate(90)
+            middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRect(14, 0, self.height(), self.width()), middle, self.text())
+            painter.resetTransform()
+        else:
+            # Chinese stands upright, one letter under the other.
+            step = theme.metrics(12, 600).height()
+            for at, letter in enumerate(self.text()):
+                box = QRect(0, 14 + at * step, self.width(), step)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.accent, 2))
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
         painter.end()
 
 
@@ -322,7 +372,16 @@ class MainWindow(QMainWindow):
         holder.addWidget(self.message)
         whole.addLayout(holder)
         whole.addWidget(self._pages, 1)
-        self.setCentralWidget(centre)
+        self._edge = _EdgeTab(self.theme)
+        self._edge.hide()
+        self._edge.toggled.connect(self._unfold_catalog)
+        beside = QWidget()
+        line = QHBoxLayout(beside)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(0)
+        line.addWidget(centre, 1)
+        line.addWidget(self._edge)
+        self.setCentralWidget(beside)
 
     def _build_docks(self) -> None:
         self.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
@@ -487,6 +546,8 @@ class MainWindow(QMainWindow):
                 dock.hide()
             elif dock.property("was_hidden") is False and not (name == "catalog" and self._folded):
                 dock.show()
+        self._edge.setVisible(self._folded and plan)
+        self._edge.setChecked(False)
         if not plan:
             self.welcome.show_recent(self.settings.recent_files)
             self.welcome.first().setFocus()
@@ -610,6 +671,7 @@ class MainWindow(QMainWindow):
         for dock, header, title in self._docks.values():
             header.show_title(_(title))
             dock.setWindowTitle(_(title))
+        self._edge.show_words(_("Catalog"))
         for view in self._views:
             view.retranslate()
         self.racks.retranslate()
@@ -954,11 +1016,22 @@ class MainWindow(QMainWindow):
         dock = self._docks["catalog"][0]
         if event.size().width() < CATALOG_FROM and not self._folded and not dock.isFloating():
             self._folded = True
+            self._edge.setChecked(False)
             dock.hide()
         elif event.size().width() >= CATALOG_FROM and self._folded:
             self._folded = False
             if self.shows_plan:
                 dock.show()
+        self._edge.setVisible(self._folded and self.shows_plan)
+
+    def _unfold_catalog(self, shown: bool) -> None:
+        """Show the folded catalog, or fold it again."""
+        if self._folded:
+            dock = self._docks["catalog"][0]
+            dock.setVisible(shown)
+            if shown:
+                self.resizeDocks([dock], [CATALOG_WIDTH], Qt.Orientation.Horizontal)
+                self.catalog.filter.setFocus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.may_leave_plan():

@@ -306,6 +306,27 @@ def test_a_narrow_window_folds_the_catalog_away(planned):
     assert not planned._docks["catalog"][0].isHidden()
 
 
+def test_the_edge_brings_the_folded_catalog_back(planned, qtbot):
+    dock, edge = planned._docks["catalog"][0], planned._edge
+    assert edge.isHidden()
+    planned.resize(1200, 800)
+    assert not edge.isHidden()
+    qtbot.mouseClick(edge, Qt.MouseButton.LeftButton)
+    assert not dock.isHidden()
+    qtbot.mouseClick(edge, Qt.MouseButton.LeftButton)
+    assert dock.isHidden()
+    planned.resize(1600, 1000)
+    assert edge.isHidden()
+
+
+def test_the_smallest_window_shows_only_charts_that_can_be_read(planned):
+    planned.resize(1180, 720)
+    QCoreApplication.processEvents()
+    charts = [chart for chart in planned.comparison.charts if chart.isVisible()]
+    assert charts
+    assert all(chart.height() >= 110 for chart in charts)
+
+
 def test_menus_have_room_for_chinese_letters(planned):
     planned.choose_language("zh")
     assert planned.top.height() >= planned.top.menus.sizeHint().height()

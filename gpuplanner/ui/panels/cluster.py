@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -80,6 +81,9 @@ YES_NO_AUTO = (AUTO, (True, N_("yes")), (False, N_("no")))
 SYSTEMS = (("linux", "Linux"), ("windows", "Windows"), ("wsl2", "WSL 2"), ("macos", "macOS"))
 
 _DEGREE = re.compile(r"(tp|pp|dp)\s*=?\s*(\d{1,4})", re.IGNORECASE)
+
+# The racks are drawn beside the groups from this width on.
+DRAWING_FROM = 940
 
 # The figures under the groups whose explanation goes by another name.
 EXPLAINED = {"load": "load_power"}
@@ -808,6 +812,7 @@ class ClusterPanel(QFrame):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(0)
         line.addLayout(left, 1)
+        self._drawing = drawing
         if drawing is not None:
             line.addWidget(drawing)
         self._stack = QStackedWidget()
@@ -827,6 +832,12 @@ class ClusterPanel(QFrame):
         evaluation.results_changed.connect(self._show_results)
         theme.changed.connect(lambda _theme: tint(self, self.theme.theme))
         self.retranslate()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._drawing is not None:
+            # The fields of a group come first.
+            self._drawing.setVisible(self.width() >= DRAWING_FROM)
 
     def sizeHint(self) -> QSize:
         return QSize(800, 156)

@@ -73,7 +73,9 @@ _BAND_GAP = 5
 _EDGE = 4
 _ICON_GAP = 3
 # The charts go under the table below this width.
-_NARROW = 700
+_NARROW = 940
+# The height from which charts fit under the table, and the least at which one can be read.
+_TALL, _CHART_HEIGHT = 420, 132
 
 
 class Shown(NamedTuple):
@@ -776,6 +778,7 @@ class _Overview(QWidget):
         self._side = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._side.setContentsMargins(0, 0, 0, 0)
         self._side.setSpacing(0)
+        self._charts = tuple(charts)
         for chart in charts:
             self._side.addWidget(chart, 1)
         self._whole.addWidget(table, 69)
@@ -784,7 +787,11 @@ class _Overview(QWidget):
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < _NARROW
+        # Under the table the charts need height of their own; a low window keeps beside it as many as are legible.
+        narrow = self.width() < _NARROW and self.height() >= _TALL
+        room = len(self._charts) if narrow else max(1, self.height() // _CHART_HEIGHT)
+        for at, chart in enumerate(self._charts):
+            chart.setVisible(at < room)
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._whole.setDirection(down if narrow else across)
         self._side.setDirection(across if narrow else down)
