@@ -4,13 +4,16 @@ Every price is a dated indication with a band. What has no price of its own take
 says so.
 """
 
+from statistics import median
+
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Price
 from gpuplanner.model import hardware
 from gpuplanner.model.bands import between, product, quotient, scaled, total, weakest
-from gpuplanner.model.plan import Economics, Group, Money, Plan, Scenario
+from gpuplanner.model.case import IdentityCache
+from gpuplanner.model.plan import Economics, ExchangeRate, Group, Money, Plan, Scenario
 from gpuplanner.model.results import NOT_KNOWN, Figure, MoneyLine, MoneyResult, RoomResult, exact
 from gpuplanner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
@@ -90,7 +93,7 @@ def _of_prices(prices: list[Price], exchange: Exchange) -> tuple[Figure, str] | 
     newest = max(when for when, _, _ in usable)
     recent = [(price, rate) for when, price, rate in usable if when >= newest - _RECENT_MONTHS]
     amounts = sorted(price.amount * rate for price, rate in recent)
-    middle = float(np.median(amounts))
+    middle = median(amounts)
     factor = min(_PRICE_FACTOR[price.confidence] for price, _ in recent)
     low = min(middle / factor, *((price.low or price.amount) * rate for price, rate in recent))
     high = max(middle * factor, *((price.high or price.amount) * rate for price, rate in recent))
@@ -244,6 +247,26 @@ def server_price(
     return whole_price, date, how
 
 
+def _priced(
+    group: Group,
+    hard: hardware.Hardware,
+    currency: str,
+    country: str,
+    rates: tuple[ExchangeRate, ...],
+    catalog: Catalog,
+) -> tuple[Figure, str, str]:
+    plan = Plan.model_construct(currency=currency, exchange_rates=rates)
+    return server_price(group, hard, country, catalog, Exchange(plan, catalog))
+
+
+_prices = IdentityCache(_priced, limit=512)
+
+
+def price_of(group: Group, hard: hardware.Hardware, plan: Plan, catalog: Catalog) -> tuple[Figure, str, str]:
+    """`server_price` in the plan's currency and country, remembered."""
+    return _prices(group, hard, plan.currency, plan.country, plan.exchange_rates, catalog)
+
+
 def cloud_price(gpu: Gpu, catalog: Catalog, exchange: Exchange) -> tuple[Figure, str]:
     """What a cloud asks for one GPU-hour on demand, in the base currency, and the date of that price."""
     offers = [
@@ -354,7 +377,7 @@ def money_of(
     worth: list[Figure] = []
     for i, group in enumerate(scenario.groups):
         hard = hardwares[i]
-        price, date, _how = server_price(group, hard, plan.country, catalog, exchange)
+        price, date, _how = price_of(group, hard, plan, catalog)
         whole = scaled(price, float(group.servers))
         prices.append(whole)
         if date:

@@ -187,7 +187,7 @@ def _scenario(
         country=country,
     )
     by_id = {workload.id: workload for workload in workloads}
-    hardwares = [hardware.resolve(group, scenario.network, catalog) for group in scenario.groups]
+    hardwares = [hardware.resolved(group, scenario.network, catalog) for group in scenario.groups]
     refused: list[tuple[int, Check]] = [
         (i, Check("unknown", "unknown_card", {"gpu": group.gpu}))
         for i, group in enumerate(scenario.groups)

@@ -106,7 +106,7 @@ def _of_group(
     gpu = hard.gpu
     if gpu is None:
         return found
-    price, date, how = cost.server_price(group, hard, plan.country, catalog, cost.Exchange(plan, catalog))
+    price, date, how = cost.price_of(group, hard, plan, catalog)
     if group.condition != "owned":
         if price.value is None:
             found.append(Finding("check", "price_unknown", letter, index, "", {"entry": gpu.name}))

@@ -19,7 +19,7 @@ from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import FineTune, Group, Network, Run, Train
 from gpuplanner.model.power import TRAINING_SHARE_OF_TDP
 from gpuplanner.model.results import NOT_KNOWN, Basis, Check, Choice, MemoryUse, Part, TrainResult
-from gpuplanner.model.serving import choose_runtime
+from gpuplanner.model.serving import choose_runtime, judged
 from gpuplanner.units import SECONDS_PER_DAY
 
 _ZERO = {"zero0": 0.0, "zero1": 1.0, "zero2": 2.0, "zero3": 3.0}
@@ -212,7 +212,7 @@ def run_training(
     workload: FineTune | Train, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog
 ) -> Trained:
     """Choose a layout and predict the run."""
-    hard = hardware.resolve(group, network, catalog)
+    hard = hardware.resolved(group, network, catalog)
     runtime = choose_runtime(run, workload.kind, hard, group, catalog)
     nothing = TrainResult(
         workload.id, 0, None, Check("unknown", "not_known", {"reason": "runtime"}), Check("unknown", "not_known"),
@@ -236,11 +236,9 @@ def run_training(
     if runtime.use not in ("training", "finetune"):
         return refuse(Check("fail", "runtime_does_not_train", {"runtime": runtime.name}))
     compute = compute_format(run, hard)
-    verdict = compatibility.judge(
-        catalog, hard.gpu, runtime, version=None if run.version == "auto" else run.version,
-        compute=None if run.compute == "auto" else compute, os=group.os,
-        llm=llm, gpus=hard.devices, nodes=group.servers,
-    )  # fmt: skip
+    version = None if run.version == "auto" else run.version
+    asked = None if run.compute == "auto" else compute
+    verdict = judged(catalog, hard.gpu, runtime, version, None, asked, group.os, llm, hard.devices, group.servers)
     if verdict.answer == "fails":
         return refuse(
             Check(

@@ -156,6 +156,10 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
     )
 
 
+# One resolved group for all that ask about it.
+resolved = cases.IdentityCache(resolve, limit=512)
+
+
 def card_columns(hard: Hardware, catalog: Catalog, decode_bound: bool) -> np.ndarray:
     """The card's columns with the links of this group, slowed down by a power cap.
 

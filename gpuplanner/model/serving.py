@@ -99,6 +99,27 @@ def context_tokens(workload: Serve, llm: Llm) -> float:
     return max(float(min(long, llm.max_context or np.inf)), usual)
 
 
+def _judge(
+    catalog: Catalog,
+    gpu: Gpu,
+    runtime: Runtime,
+    version: str | None,
+    weights: str | None,
+    compute: str | None,
+    os: str,
+    llm: Llm | None,
+    gpus: int,
+    nodes: int,
+) -> compatibility.Verdict:
+    return compatibility.judge(
+        catalog, gpu, runtime, version=version, weights=weights, compute=compute, os=os, llm=llm, gpus=gpus, nodes=nodes
+    )
+
+
+# Whether software runs on a card, remembered: it is asked at every edit and changes with few.
+judged = IdentityCache(_judge)
+
+
 def choose_runtime(run: Run, kind: str, hard: hardware.Hardware, group: Group, catalog: Catalog) -> Runtime | None:
     """The stated software, or the first of the order of preference that runs on the card."""
     if run.runtime != "auto":
@@ -109,7 +130,7 @@ def choose_runtime(run: Run, kind: str, hard: hardware.Hardware, group: Group, c
         runtime = catalog.find("runtime", name)
         if runtime is None or runtime.engine is None:
             continue
-        verdict = compatibility.judge(catalog, hard.gpu, runtime, os=group.os, gpus=hard.devices, version=_version(run))
+        verdict = judged(catalog, hard.gpu, runtime, _version(run), None, None, group.os, None, hard.devices, 1)
         if verdict.answer in ("works", "works with limits") and compatibility.formats(
             catalog, hard.gpu, runtime, _version(run), group.os
         ):
@@ -364,7 +385,7 @@ def capacity(
 
 def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm, catalog: Catalog) -> Prepared:
     """Choose how the run is carried out and trace its curve; independent of the load itself."""
-    hard = hardware.resolve(group, network, catalog)
+    hard = hardware.resolved(group, network, catalog)
     runtime = choose_runtime(run, "serve", hard, group, catalog)
     none = np.zeros(0)
     empty = Prepared(
@@ -385,11 +406,10 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         or f"layer time/{cases.engine_row(runtime.engine, _version(run))}" not in catalog.calibration.names
     ):
         return empty._replace(refusal=Check("unknown", "runtime_not_scored", {"runtime": runtime.name}))
-    verdict = compatibility.judge(
-        catalog, hard.gpu, runtime, version=_version(run), weights=None if run.weights == "auto" else run.weights,
-        os=group.os, llm=llm,
-        gpus=hard.devices, nodes=group.servers,
-    )  # fmt: skip
+    weights = None if run.weights == "auto" else run.weights
+    verdict = judged(
+        catalog, hard.gpu, runtime, _version(run), weights, None, group.os, llm, hard.devices, group.servers
+    )
     if verdict.answer == "fails":
         numbers: dict[str, float | str] = {
             "runtime": runtime.name,
