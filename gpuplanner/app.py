@@ -134,11 +134,12 @@ def build(catalog: Any, settings: Any, theme: str | None = None, settings_folder
     from gpuplanner.ui.theme import ThemeSource
 
     source = ThemeSource(theme or settings.theme)
-    # Before the first widget, so that each is polished once.
-    source.apply()
+    # Palette and font before the first widget, the style sheet after the last, so that each is polished once.
+    source.apply(sheet=False)
     document = PlanDocument(catalog, pin=pin)
     evaluation = Evaluation(document)
     window = MainWindow(document, evaluation, source, settings, settings_folder)
+    source.apply_sheet()
     for part in (document, evaluation, source):
         part.setParent(window)
     return window

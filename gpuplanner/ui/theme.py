@@ -430,8 +430,12 @@ class ThemeSource(QObject):
         self._choice = choice
         self._refresh()
 
-    def apply(self) -> None:
-        """Give the application this theme's palette, font and style sheet (again: after a change of language)."""
+    def apply(self, sheet: bool = True) -> None:
+        """Give the application this theme's palette, font and style sheet (again: after a change of language).
+
+        Without the `sheet` while a window is put together: it would be matched with a widget, and with all in it, each
+        time that it is put into another. `apply_sheet` follows.
+        """
         application = QApplication.instance()
         if not isinstance(application, QApplication):
             return
@@ -440,8 +444,15 @@ class ThemeSource(QObject):
             self._applied = True
         application.setFont(font())
         application.setPalette(palette(self.theme))
-        application.setStyleSheet(style_sheet(self.theme))
+        if sheet:
+            self.apply_sheet()
         self.changed.emit(self.theme)
+
+    def apply_sheet(self) -> None:
+        """Give the application this theme's style sheet."""
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setStyleSheet(style_sheet(self.theme))
 
     def _refresh(self) -> None:
         theme = self._resolved()
