@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListView,
+    QPlainTextEdit,
     QSizePolicy,
     QStyle,
     QToolButton,
@@ -305,6 +306,31 @@ class TextField(_LineField):
     def _edited(self, text: str) -> None:
         self._parsed = self._blank if not text and self._blank is not _NOTHING else text
         self.show_refusal(self._offer(self._parsed))
+
+
+class NotesField(QPlainTextEdit):
+    """Edits a text of several lines; each keystroke is committed, and merged into one undo step by the document."""
+
+    refused = Signal(str)
+
+    def __init__(self, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._commit = commit
+        self.setFixedSize(168, 84)
+        self.setTabChangesFocus(True)
+        self.textChanged.connect(self._edited)
+
+    def show_value(self, value: str) -> None:
+        """Show the plan's text."""
+        if value != self.toPlainText():
+            self.blockSignals(True)
+            self.setPlainText(value)
+            self.blockSignals(False)
+
+    def _edited(self) -> None:
+        said = self._commit(self.toPlainText())
+        self.setToolTip(plain_tip(said or ""))
+        self.refused.emit(said or "")
 
 
 class MoneyField(_LineField):

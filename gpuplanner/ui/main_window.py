@@ -67,6 +67,7 @@ from gpuplanner.ui.panels.explain import ExplainPanel
 from gpuplanner.ui.panels.findings import FindingsPanel
 from gpuplanner.ui.panels.site import SitePanel
 from gpuplanner.ui.panels.welcome import WelcomePanel
+from gpuplanner.ui.panels.wishes import WishesPanel
 from gpuplanner.ui.panels.workload import WorkloadPanel
 from gpuplanner.ui.theme import HEADER, STATUS_BAR, TOP_BAR, Theme, ThemeSource
 
@@ -306,8 +307,13 @@ class MainWindow(QMainWindow):
         self.cards = CardsPanel(document, evaluation, theme)
         self.site = SitePanel(document, evaluation, theme)
         self.economics = EconomicsPanel(document, evaluation, theme)
+        self.wishes = WishesPanel(document, evaluation, theme)
         self.cluster = ClusterPanel(
-            document, evaluation, theme, ((N_("Site"), self.site), (N_("Economics"), self.economics)), self._drawing()
+            document,
+            evaluation,
+            theme,
+            ((N_("Site"), self.site), (N_("Economics"), self.economics), (N_("Wishes and notes"), self.wishes)),
+            self._drawing(),
         )
         self.comparison = ComparisonPanel(document, evaluation, theme)
         self.welcome = WelcomePanel(theme)

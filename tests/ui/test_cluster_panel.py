@@ -101,9 +101,7 @@ def test_every_field_of_group_and_run_can_be_edited(panel):
     row = panel.rows[0]
     row._toggle()
     on_line = {"gpus_per_server", "servers", "condition", "power_cap_w", "price", "runs"}
-    # Notes have no place on a line of figures; the chassis class follows from the server.
-    elsewhere = {"notes", "chassis_class"}
-    assert set(Group.model_fields) - on_line - elsewhere <= set(row.details.group_fields)
+    assert set(Group.model_fields) - on_line <= set(row.details.group_fields)
     assert set(Run.model_fields) - {"workload", "tp", "pp", "dp", "speculation"} <= set(row.details.run_fields)
 
 

@@ -281,6 +281,8 @@ class _Details(QWidget):
         g("quote_date", N_("Quote of"), lambda c: DateField(c, blank=None))
         g("age_years", N_("Age"), lambda c: NumberField(c, blank="auto"), N_("years"))
         g("country", N_("Country"), TextField)
+        g("chassis_class", N_("Chassis class"), lambda c: TextField(c, blank="auto"))
+        g("notes", N_("Notes"), TextField)
         r("runtime", N_("Runtime"), lambda c: NameField(c, names("runtime"), resolve("runtime"), blank="auto"))
         r("version", N_("Version"), lambda c: TextField(c, blank="auto"))
         r("weights", N_("Weights"), lambda c: ChoiceField(c, _formats(*WEIGHT_FORMATS)))
@@ -359,7 +361,7 @@ class _Details(QWidget):
             field.show_value(getattr(group, name))
         for name, text in (("gpu", _("no GPU")), ("server", _("custom box")), ("quote_date", _("no quote"))):
             self.group_fields[name].show_blank(text)
-        for name in ("cpu", "sockets", "memory_bytes", "age_years"):
+        for name in ("cpu", "sockets", "memory_bytes", "age_years", "chassis_class"):
             self.group_fields[name].show_blank(auto_text(""))
         if run is not None:
             for name, field in self.run_fields.items():
@@ -742,6 +744,8 @@ class ClusterPanel(QFrame):
         self.name.setProperty("flat", True)
         self.name.setFixedWidth(150)
         self.tabs = QTabBar()
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
         self.said = QLabel()
