@@ -52,7 +52,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class WrittenBy(BaseModel):
     """Which program wrote a file. A later release may say more; that is left out."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     program: Annotated[str, Field(max_length=200)] = ""
     model_version: Annotated[str, Field(max_length=200)] = ""
@@ -62,7 +62,9 @@ class WrittenBy(BaseModel):
 class Envelope(BaseModel):
     """A plan file as a whole; its schema is what `gpuplanner schema` prints."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, title="GPU Planner plan file")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True, title="GPU Planner plan file"
+    )
 
     format: Annotated[str, Field(pattern=f"^{FORMAT}$")]
     format_version: Annotated[int, Field(ge=1, le=FORMAT_VERSION)]

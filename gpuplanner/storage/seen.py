@@ -26,7 +26,7 @@ class SeenFigure(BaseModel):
     None = not known. SI units, money in the plan's currency.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
     scenario: Annotated[str, Field(pattern=r"^[A-H]$")]
     workload: Annotated[str, Field(max_length=40)] = ""
@@ -40,7 +40,7 @@ class SeenFigure(BaseModel):
 class Seen(BaseModel):
     """What the author saw, and with which model."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
     model_version: Annotated[str, Field(max_length=200)] = ""
     calibration_id: Annotated[str, Field(max_length=200)] = ""
