@@ -253,3 +253,12 @@ def test_what_two_groups_have_in_common_is_said_once(panel):
     twice = sample.results().findings[4]
     panel.show_results(sample.plan(), sample.results()._replace(findings=(twice, twice._replace(group=1))))
     assert len(panel.view.rows_model.rows) == 1
+
+
+def test_a_way_out_shows_figures_before_and_after(panel, qtbot):
+    qtbot.waitUntil(lambda: panel.view.rows_model.rows[1].fixes != ())
+    effects = panel.view.rows_model.rows[1].effects
+    assert len(effects) == len(panel.view.rows_model.rows[1].fixes)
+    assert any("→" in effect for effect in effects)
+    tip = panel.view.rows_model.index(1).data(Qt.ItemDataRole.ToolTipRole)
+    assert effects[0] in tip

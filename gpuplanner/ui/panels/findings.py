@@ -6,6 +6,7 @@ scenario at a time, the selected one first. Until then a row has no link; ways o
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
@@ -40,10 +41,11 @@ from PySide6.QtWidgets import (
 
 from gpuplanner.i18n import _, facts, format, ngettext
 from gpuplanner.model.plan import Plan
-from gpuplanner.model.results import Finding, Results
+from gpuplanner.model.results import Finding, Results, ScenarioResult
 from gpuplanner.ui import icons
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.evaluation import Evaluation
+from gpuplanner.ui.fields import plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource
 
 Index = QModelIndex | QPersistentModelIndex
@@ -86,6 +88,8 @@ class Row(NamedTuple):
     letter: str
     sentence: str
     fixes: tuple[str, ...] = ()
+    # What each way out changes: figures before and after.
+    effects: tuple[str, ...] = ()
 
 
 def fix_text(way: Any, currency: str) -> str:
@@ -97,6 +101,23 @@ def fix_text(way: Any, currency: str) -> str:
     if way.purchase.value is None:
         return _("{fix}: {speed}").format(fix=fix, speed=speed)
     return _("{fix}: {speed}, {amount}").format(fix=fix, speed=speed, amount=format.money(way.purchase.value, currency))
+
+
+def effect_text(way: Any, before: ScenarioResult, currency: str) -> str:
+    """What a way out changes: "Speed 516 → 4,370 tok/s · Purchase $77.8 k → $77.8 k"; empty where nothing is known."""
+    # The search for ways out is not needed before the first of them is there.
+    from gpuplanner.model.ways_out import speed_of
+
+    parts = []
+    speed, scale = speed_of(before), facts.scale("tokens_s", ())
+    if speed.value is not None and way.speed.value is not None:
+        shown = {"before": scale.value(speed.value), "after": scale.text(way.speed.value)}
+        parts.append(_("Speed {before} → {after}").format(**shown))
+    spent = before.money.purchase.value
+    if spent is not None and way.purchase.value is not None:
+        shown = {"before": format.money(spent, currency), "after": format.money(way.purchase.value, currency)}
+        parts.append(_("Purchase {before} → {after}").format(**shown))
+    return " · ".join(parts)
 
 
 def told_once(results: Results) -> list[Finding]:
@@ -157,7 +178,10 @@ class _Model(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.sentence
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join((row.sentence, *row.fixes))
+            lines = [row.sentence]
+            for fix, effect in zip_longest(row.fixes, row.effects, fillvalue=""):
+                lines += [f"→ {fix}", *([f"    {effect}"] if effect else [])]
+            return plain_tip("\n".join(lines))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             spoken = _("{level}, {letter}: {sentence}.").format(
                 level=facts.level(row.level), letter=row.letter or "–", sentence=row.sentence
@@ -373,9 +397,11 @@ class FindingsPanel(QWidget):
         _plan, results = self._shown
         rows = []
         for at, finding in enumerate(self._findings):
-            fixes = tuple(fix_text(way, results.currency) for way in self.ways_of(at))
+            ways, entry = self.ways_of(at), results.scenario(finding.scenario)
+            fixes = tuple(fix_text(way, results.currency) for way in ways)
+            effects = tuple(effect_text(way, entry, results.currency) if entry is not None else "" for way in ways)
             sentence = facts.sentence(finding.key, finding.numbers, results.currency)
-            rows.append(Row(finding.level, finding.scenario, sentence, fixes))
+            rows.append(Row(finding.level, finding.scenario, sentence, fixes, effects))
         self.view.empty = closest_limit(results, self._document.selected) if results.scenarios else ""
         self.view.rows_model.show(tuple(rows))
         counts = [sum(finding.level == level for finding in self._findings) for level in _LEVELS]
