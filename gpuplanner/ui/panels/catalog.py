@@ -66,6 +66,8 @@ ROW_HEIGHT = 22
 CARD_HEIGHT = 246
 # The longest name of a runtime that a chip shows whole.
 CHIP_WIDTH = 60
+# Under this its name says nothing, and the chips take two rows.
+LEAST_CHIP = 24
 _BOX = 13
 Index = QModelIndex | QPersistentModelIndex
 
@@ -607,10 +609,17 @@ class ChipRow(QWidget):
 
     def arrange(self) -> None:
         """Place the chips that are shown, because one of them or the width has changed."""
+        shown = [chip for chip in self._chips if not chip.isHidden()]
+        if shown and shown[0].property("whole"):
+            others = sum(chip.sizeHint().width() + self.GAP for chip in shown[1:])
+            frame = shown[0].sizeHint().width() - shown[0].fontMetrics().horizontalAdvance(shown[0].text())
+            whole, room = shown[0].property("whole"), self.width() - others - frame
+            if room >= LEAST_CHIP:
+                # A long name of a runtime takes what the others leave of the row.
+                elided = shown[0].fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, min(room, CHIP_WIDTH))
+                shown[0].setText(elided)
         x = y = line = 0
-        for chip in self._chips:
-            if chip.isHidden():
-                continue
+        for chip in shown:
             size = chip.sizeHint()
             if x and x + size.width() > self.width():
                 x, y = 0, y + line + self.GAP
@@ -823,6 +832,7 @@ class CatalogPanel(QWidget):
         self._runtime = runtime
         chip = self.chips["runs"]
         name = runtime.split(" (")[0].split(" / ")[0]
+        chip.setProperty("whole", name)
         chip.setText(self.theme.theme.metrics(11).elidedText(name, Qt.TextElideMode.ElideRight, CHIP_WIDTH))
         chip.setToolTip(plain_tip(_("Only cards that {runtime} runs on").format(runtime=runtime)))
         self._show_chips()

@@ -783,6 +783,8 @@ class ClusterPanel(QFrame):
         self._groups.addSpacing(2)
         self._groups.addWidget(self.zone)
         self._network = _NetworkLine(self)
+        # At the usual height one group fills the view; the network begins under it instead of being cut.
+        self._groups.addSpacing(16)
         self._groups.addWidget(self._network)
         self._groups.addStretch(1)
         scroll = QScrollArea()
