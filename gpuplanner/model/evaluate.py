@@ -60,11 +60,7 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     plan: what cannot be computed is a figure that is not known, with a reason.
     """
     view: Catalog = _views(plan.entries, catalog)
-    demands = tuple(
-        serving.demand_of(workload, _named_llm(workload, view), plan.economics.term_years)
-        for workload in plan.workloads
-        if isinstance(workload, Serve)
-    )
+    demands = tuple(_demand(workload, plan.economics.term_years, view) for workload in plan.workloads)
     computed: tuple[Computed, ...] = tuple(
         _scenarios(
             scenario,
@@ -87,6 +83,13 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
         plan.baseline_letter, plan.currency,
         MODEL_VERSION, view.calibration.id,
     )  # fmt: skip
+
+
+def _demand(workload: Workload, term_years: float, catalog: Catalog) -> Demand:
+    llm = _named_llm(workload, catalog)
+    if isinstance(workload, Serve):
+        return serving.demand_of(workload, llm, term_years)
+    return fitting.demand_of(workload, llm)
 
 
 def budget_limit(plan: Plan, catalog: Catalog) -> float | None:

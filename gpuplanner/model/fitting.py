@@ -18,7 +18,7 @@ from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import FineTune, Group, Network, Run, Train
 from gpuplanner.model.power import TRAINING_SHARE_OF_TDP
-from gpuplanner.model.results import NOT_KNOWN, Basis, Check, Choice, MemoryUse, Part, TrainResult
+from gpuplanner.model.results import NOT_KNOWN, Basis, Check, Choice, Demand, MemoryUse, Part, TrainResult
 from gpuplanner.model.serving import choose_runtime, judged
 from gpuplanner.units import SECONDS_PER_DAY
 
@@ -39,6 +39,8 @@ _FINETUNE_SEQUENCES = 64
 _AVAILABILITY_LARGE, _LARGE_CLUSTER = 0.93, 1000
 _USABLE_SHARE = 0.97
 _SAFE_SHARE = 0.95
+# Frozen weights need no gradient of their own: four FLOP a parameter and token instead of six.
+_FROZEN_SHARE = 2.0 / 3.0
 _TIE = 1e-9
 _SHARDING = {
     "FSDP": ("zero3",),
@@ -292,8 +294,7 @@ def run_training(
     peak = float(case.run.peak[at] / case.gpu.sustained[at])
     mfu = float(training.model_flops_utilisation(case, speed, np.asarray(peak))[at])
     if isinstance(workload, FineTune) and workload.method != "full":
-        # Frozen weights need no gradient of their own: four FLOP a parameter and token instead of six.
-        mfu *= 2.0 / 3.0
+        mfu *= _FROZEN_SHARE
     memory_use = MemoryUse(
         float(used.weights[at]), 0.0, float(used.activations[at]), float(used.gradients[at]),
         float(used.optimizer[at]), float(used.runtime[at]),
@@ -388,6 +389,19 @@ def run_training(
         communication_share=float(busy / seconds) if seconds else 0.0,
     )  # fmt: skip
     return Trained(result, seen, reference)
+
+
+def demand_of(workload: FineTune | Train, llm: Llm | None) -> Demand:
+    """What a training workload asks for: the FLOP of the whole run, forward and backward, recompute not counted."""
+    work = None
+    if llm is not None:
+        columns = cases.LlmColumns(*cases.llm_columns(llm))
+        flop = float(training.flop_per_token(columns, np.asarray(float(workload.sequence_tokens))))
+        if isinstance(workload, FineTune) and workload.method != "full":
+            flop *= _FROZEN_SHARE
+        tokens = workload.tokens if isinstance(workload, Train) else workload.tokens_per_epoch * workload.epochs
+        work = flop * tokens
+    return Demand(workload.id, None, None, None, None, work, None)
 
 
 def deadline_of(workload: FineTune | Train) -> float | None:

@@ -63,7 +63,10 @@ class Finding(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a workload asks for at its peak. Absent figures are None (a queue that is always full has no rate)."""
+    """What a workload asks for at its peak; of training, the work of the whole run in place of a request's.
+
+    Absent figures are None (a queue that is always full has no rate).
+    """
 
     workload: str
     requests_s: float | None

@@ -168,6 +168,10 @@ def _evaluated(
     solves = finding not in left and not _worse(today, then)
     if not solves and not _better(today, then):
         return None
+    slower = (speed_of(then).value or 0.0) <= (speed_of(today).value or 0.0)
+    if finding in _SPEED and then.speed.status == "fail" and slower:
+        # One sentence would go because a graver one takes its place.
+        return None
     if key == "cap_power":
         old, new = speed_of(today), speed_of(then)
         if old.value and new.value is not None:

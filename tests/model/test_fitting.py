@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from planning import A100, H100, LLAMA_8B, LLAMA_70B, V100, catalog, group, outcome, pretraining, trained, value
 
 from gpuplanner.model.evaluate import evaluate
-from gpuplanner.model.fitting import deadline_of, global_batch
+from gpuplanner.model.fitting import deadline_of, demand_of, global_batch
 from gpuplanner.model.plan import Economics, FineTune, Plan, Scenario, Site
 
 DAY = 86_400.0
@@ -200,3 +200,11 @@ def test_more_tokens_take_longer_and_cost_more(first, second):
     )
     assert value(few.duration_s) <= value(many.duration_s)
     assert value(few.cost) <= value(many.cost) * (1 + 1e-9)
+
+
+def test_the_work_of_a_run_is_six_flop_a_parameter_and_token_and_attention():
+    # Llama-3.1-8B: 7.50 G parameters multiplied a token; attention 12 x 32 layers x 4096 wide x 4096 tokens.
+    flop = 6 * 7.5047e9 + 12 * 32 * 4096 * 4096
+    asked = pretraining(LLAMA_8B, tokens=1e12, sequence_tokens=4096)
+    assert demand_of(asked, catalog().llms[LLAMA_8B]).work_flop_per_request == pytest.approx(flop * 1e12, rel=1e-4)
+    assert demand_of(asked, None).work_flop_per_request is None
