@@ -491,9 +491,7 @@ class DetailCard(QWidget):
         left, right, y = 12.0, width - 12.0, 10.0
         sheet = self.sheet
         if sheet is None:
-            return self._text(
-                painter, _("No entry passes the filter."), left, right, y, 12, 400, theme.text3
-            )
+            return self._text(painter, _("No entry passes the filter."), left, right, y, 12, 400, theme.text3)
         y = self._text(painter, sheet.title, left, right, y, 13, 600, theme.text)
         if sheet.subtitle:
             y = self._text(painter, sheet.subtitle, left, right, y + 1, 11, 400, theme.text2)
