@@ -184,6 +184,10 @@ def newest_price(prices: Iterable[Price], condition: str) -> Price | None:
     return max(market or fitting, key=lambda price: price.date, default=None)
 
 
+# What a price is called that no seller stated.
+_CLASS_VALUE = "class value"
+
+
 def shown_price(catalog: Catalog, entry: Entry, convert: Convert, condition: str | None = None) -> ShownPrice | None:
     """The price that stands for `entry`.
 
@@ -195,6 +199,19 @@ def shown_price(catalog: Catalog, entry: Entry, convert: Convert, condition: str
     for wanted in conditions:
         if price := newest_price(prices, wanted):
             return convert_price(price, convert)
+    guess = None if condition == "used" else _class_price(catalog, entry)
+    return convert_price(guess, convert) if guess is not None else None
+
+
+def _class_price(catalog: Catalog, entry: Entry) -> Price | None:
+    """The class value that stands in for a card without any price; marked assumed wherever it is shown."""
+    for row in catalog.assumptions:
+        if row.key == "price_card" and row.applies_to == entry.name:
+            return Price(
+                id=f"class-value-{entry.id}", item=entry.name, entry=entry.name, kind=_CLASS_VALUE, condition="new",
+                currency=row.unit[:3], amount=row.value, low=row.low, high=row.high, date=row.date or catalog.date,
+                source=row.source, confidence="low", note=row.note,
+            )  # fmt: skip
     return None
 
 
@@ -223,6 +240,8 @@ def months_old(date: str, today: datetime.date) -> int | None:
 
 def price_mark(price: Price) -> str:
     """The mark of a price: a launch price is history, one without a source is unverified, a weak one is secondary."""
+    if price.kind == _CLASS_VALUE:
+        return "assumed"
     if price.source == "unverified":
         return "unverified"
     if price.price_kind == "launch":

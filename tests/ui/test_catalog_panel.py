@@ -333,3 +333,17 @@ def test_the_panel_can_be_shown_in_every_theme(qtbot, panel):
         panel.card.show_sheet(panel.card.sheet, panel.document.catalog)
         assert not panel.grab().isNull()
     qtbot.mouseMove(panel.view.viewport(), QPoint(100, 30))
+
+
+def test_a_card_without_a_price_shows_its_class_value_as_assumed():
+    from gpuplanner.catalog.load import load
+    from gpuplanner.ui.catalog_rows import price_mark, shown_price
+
+    catalog = load(None)
+    name = "Instinct MI355X 288GB"
+    row = catalog.assumption("price_card", name)
+    assert not catalog.prices_of(name)
+    shown = shown_price(catalog, catalog.gpus[name], lambda amount, currency: amount)
+    assert shown is not None and (shown.amount, shown.low, shown.high) == (row.value, row.low, row.high)
+    assert price_mark(shown.price) == "assumed"
+    assert shown_price(catalog, catalog.gpus[name], lambda amount, currency: amount, "used") is None
