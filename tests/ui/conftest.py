@@ -53,6 +53,9 @@ def nothing_left_running(qapp):
     threads = set(threading.enumerate())
     yield
     QApplication.closeAllWindows()
+    # Qt takes windows down in its own order; left to Python's collector, parts may go before what they belong to.
+    for widget in QApplication.topLevelWidgets():
+        widget.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
