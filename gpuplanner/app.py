@@ -72,6 +72,9 @@ def run(path: Path | None = None, language: str | None = None, theme: str | None
     # The window goes before the interpreter does: Python code that Qt calls must still be there.
     window.deleteLater()
     application.processEvents()
+    from gpuplanner.ui.theme import forget_fonts
+
+    forget_fonts()
     return int(code)
 
 

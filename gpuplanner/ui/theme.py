@@ -223,6 +223,12 @@ def _metrics(code: str, size: int, weight: int) -> QFontMetrics:
     return QFontMetrics(_font(code, size, weight))
 
 
+def forget_fonts() -> None:
+    """Let go of every font before the application ends: one that outlives it can crash the process on its way out."""
+    _metrics.cache_clear()
+    _font.cache_clear()
+
+
 def font(size: int = 12, weight: int = 400) -> QFont:
     """The interface font in the language in force, tabular numerals on. Cached: do not change what you get."""
     return _font(language(), size, weight)

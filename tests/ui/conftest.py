@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import threading
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -21,6 +22,23 @@ from gpuplanner.ui import theme as theme_module
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.evaluation import Evaluation
 from gpuplanner.ui.theme import ThemeSource
+
+
+def pytest_sessionfinish(session, exitstatus):
+    session.config.exit_status = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """End here, with the tests' own verdict.
+
+    Python takes its modules down before Qt takes down the application, and what a test leaves in an exception or a
+    cache then crashes the process after the last test has passed. The program itself lets go of both in `app.run`.
+    """
+    theme_module.forget_fonts()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(getattr(config, "exit_status", 1))
 
 
 @pytest.fixture(scope="session", autouse=True)
