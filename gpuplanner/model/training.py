@@ -9,17 +9,27 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplanner.catalog.calibration import Calibration
+from gpuplanner.catalog.schema import Gpu
 from gpuplanner.model.case import Columns, GpuColumns, LlmColumns
 
 RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL = 0.0, 1.0, 2.0
 # Optimizer bytes a trained parameter beside 16-bit weights: FP32 master copy and moments (AdamW), or 8-bit moments.
 OPTIMIZER_BYTES = {"adamw": 12.0, "adamw-8bit": 6.0, "sgd": 8.0, "lion": 8.0, "adamw-bf16": 4.0}
+# Dense 16-bit watts per TFLOP/s of the card that the constants of an architecture speak for: H100 SXM, B200.
+_WATTS_PER_TFLOP = (("Hopper", 0.707), ("Blackwell Ultra", 0.444), ("Blackwell (", None), ("Blackwell", 0.444))
+_FED_EXPONENT = 0.37
+_FED_MOST = 1.45
+_BEFORE_AMPERE = frozenset({"Volta", "Turing", "Pascal"})
 _CONTEXT_BYTES = 1.0e9
 _FRAGMENTATION = 1.05
 _RAMP_WIDTH = 450.0
+_RAMP_TOKENS = 112.5
 _GATHERED_LAYERS = 2.0
 _TENSOR_LATENCY_S = 15e-6
-_ELEMENTWISE_UNFUSED = 1.6
+_UNPACKED_BYTES = 2.0
+# Traffic a score and pass of attention without flash attention, scale and softmax fused: scores written and read,
+# probabilities, dropout with its mask.
+_SCORE_BYTES_FORWARD, _SCORE_BYTES_BACKWARD = 13.0, 17.0
 _BACKWARD_ATTENTION = 3.5
 _LINK_DOMAIN_OF_A_SERVER = 8.0
 
@@ -47,13 +57,14 @@ class TrainColumns(NamedTuple):
     quantised: Columns
     optimizer_bytes: Columns
     gradient_bytes: Columns
-    master_in_optimizer: Columns
-    eager: Columns
+    flash: Columns
+    sequence_parallel: Columns
     in_server: Columns
     network: Columns
     fused_loss: Columns
     gated: Columns
     offload_optimizer: Columns
+    fed: Columns
 
 
 class TrainConstants(NamedTuple):
@@ -69,7 +80,10 @@ class TrainConstants(NamedTuple):
     launch_layer: Columns
     launch_expert: Columns
     expert_matrix: Columns
-    qlora: Columns
+    expert_tokens: Columns
+    dequantise: Columns
+    attention_code: Columns
+    unfused: Columns
     hidden: Columns
     overlap: Columns
     bubble: Columns
@@ -136,20 +150,41 @@ class TrainStep(NamedTuple):
         return sum(self)  # type: ignore[return-value]
 
 
-def constants_index(architecture: str, framework: str, compute: str, calibration: Calibration) -> np.ndarray:
+def flash_attention(architecture: str, framework: str) -> float:
+    """1 where the framework's attention keeps its scores on the chip; Megatron's does not before Ampere."""
+    return 0.0 if framework == "Megatron and NeMo" and architecture in _BEFORE_AMPERE else 1.0
+
+
+def fed(card: GpuColumns, architecture: str) -> float:
+    """How much more of its peak a card holds than the card of its kind that the constants speak for (1 or more).
+
+    Cards that get more watts for each FLOP/s, above all those with matrix units cut for export (H20), are not held
+    back by power: the law of `sustained` upwards, as far as the matrix units allow.
+    """
+    reference = next((watts for name, watts in _WATTS_PER_TFLOP if architecture.startswith(name)), None)
+    if reference is None or not np.isfinite(card.tdp):
+        return 1.0
+    return float(np.clip((card.tdp / (card.peak16 / 1e12) / reference) ** _FED_EXPONENT, 1.0, _FED_MOST))
+
+
+def constants_index(gpu: Gpu, framework: str, compute: str, calibration: Calibration) -> np.ndarray:
     """Where the constants of a training setting stand in the table, in the order of `TrainConstants`."""
     at = calibration.position
+    architecture = calibration.architecture(gpu.architecture)
+    # Blackwell Ultra has twice the exponential units of Blackwell.
+    attention = "Blackwell Ultra" if gpu.architecture.startswith("Blackwell Ultra") else architecture
     group = {"fp8": "train matrix8", "int8": "train matrix8", "fp4": "train matrix4"}.get(compute, "train matrix16")
     fused = framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed")
     return np.array(
         [
-            at(group, architecture), at("framework", framework), at("train attention", architecture), at("dram",
+            at(group, architecture), at("framework", framework), at("train attention", attention), at("dram",
             architecture),
             at("train link share", "nvlink"), at("train link share", "pcie"), at("train network share"),
             at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"),
             at("train expert matrix"),
-            at("train qlora"), at("train hidden tensor communication"), at("train overlap"), at("bubble share"),
-            at("stragglers"),
+            at("train expert tokens"), at("train dequantise"), at("train attention code", framework),
+            at("train unfused traffic", framework), at("train hidden tensor communication"),
+            at("train overlap", framework), at("bubble share"), at("stragglers"),
         ]
     )  # fmt: skip
 
@@ -183,6 +218,22 @@ def _expert_ranks(run: TrainColumns) -> Columns:
     return np.where(run.ep > 1, run.ep, run.tp)
 
 
+def tokens_of_an_expert(case: TrainCase) -> Columns:
+    """Tokens of a micro-batch that one expert's matrices see together, from all ranks that share it.
+
+    Experts on ranks of their own gather the tokens of the whole expert group: the wider the group, the fuller each
+    expert's matrix.
+    """
+    llm, run = case.llm, case.run
+    tokens = run.micro_batch * run.sequence / run.cp
+    return tokens * np.maximum(run.ep, 1.0) * llm.experts_per_token / np.maximum(llm.experts, 1.0)
+
+
+def _fill(width: Columns, tokens: Columns, half: Columns | float) -> Columns:
+    """Share of its large-matrix rate that a product of this width and this many rows reaches."""
+    return 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + half / np.maximum(tokens, 1.0)))
+
+
 def activation_bytes(case: TrainCase) -> Columns:
     """Activations of one micro-batch kept for the backward pass on the first pipeline stage. [bytes]
 
@@ -199,7 +250,11 @@ def activation_bytes(case: TrainCase) -> Columns:
     tokens = run.micro_batch * run.sequence / run.cp
     gated = 2.0 * (8.0 * llm.hidden + 2.0 * llm.kv_width + 4.0 * llm.ffn_active)
     plain = 34.0 * llm.hidden
-    layer = tokens * np.where(run.gated > 0, gated, plain) / run.tp
+    # Ten of the hidden widths (norms, residuals, dropout) are whole on every rank without sequence parallelism.
+    whole = np.where(run.sequence_parallel > 0, 0.0, 10.0 * llm.hidden)
+    layer = tokens * (whole + (np.where(run.gated > 0, gated, plain) - whole) / run.tp)
+    scores = 5.0 * llm.heads * run.sequence * tokens / run.tp
+    layer = layer + np.where((run.flash > 0) | (run.recompute == RECOMPUTE_SELECTIVE), 0.0, scores)
     held = (
         np.minimum(run.pp, micro_batches(case))
         / run.pp
@@ -280,24 +335,32 @@ def train_step(case: TrainCase) -> TrainStep:
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tokens = run.micro_batch * run.sequence / run.cp
     passes = np.where(run.full > 0, 3.0, 2.0) + (run.recompute >= RECOMPUTE_FULL)
-    width = np.where(llm.experts > 0, llm.expert_width / np.where(run.ep > 1, 1.0, run.tp), llm.ffn_active / run.tp)
-    ramp = 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + 0.25 * _RAMP_WIDTH / np.maximum(tokens, 1.0)))
-    efficiency = (
-        k.matrix
-        * k.framework
-        * ramp
-        * np.where(llm.experts > 0, k.expert_matrix, 1.0)
-        * np.where(run.quantised > 0, k.qlora, 1.0)
-    )
-    matrix = 2.0 * llm.active * tokens * passes / (efficiency * run.peak * run.tp * run.pp)
-    attention_passes = _BACKWARD_ATTENTION + (run.recompute >= RECOMPUTE_SELECTIVE)
+    rate = k.matrix * k.framework * run.peak * run.fed * run.tp * run.pp
+    routed = np.where(llm.experts > 0, llm.experts_per_token * llm.expert, 0.0)
+    dense_width = np.where(llm.experts > 0, llm.hidden, llm.ffn_active) / run.tp
+    dense_fill = _fill(dense_width, tokens, _RAMP_TOKENS)
+    expert_width = llm.expert_width / np.where(run.ep > 1, 1.0, run.tp)
+    expert_fill = _fill(expert_width, tokens_of_an_expert(case), k.expert_tokens)
+    matrix = 2.0 * tokens * passes * ((llm.active - routed) / dense_fill + routed / (k.expert_matrix * expert_fill))
+    matrix = matrix / rate
+    # Quantised weights are brought to 16 bit anew in every pass, whatever the tokens.
+    unpacked = params_per_gpu(case) * (run.weight_bytes + _UNPACKED_BYTES) * (passes - (run.full > 0))
+    matrix = matrix + np.where(run.quantised > 0, unpacked / (k.dequantise * gpu.bandwidth), 0.0)
+    recomputed = run.recompute >= RECOMPUTE_SELECTIVE
+    attention_passes = _BACKWARD_ATTENTION + recomputed
     window = np.maximum(llm.window, 1.0)
     seen = np.where(llm.window > 0, np.minimum(run.sequence, 2.0 * window), run.sequence)
     attention_flop = tokens / 2.0 * (run.sequence * llm.prefill_full + seen * llm.prefill_window) * attention_passes
-    attention = attention_flop / (k.attention * gpu.peak16 * gpu.sustained * run.tp * run.pp)
+    attention_rate = k.attention * k.attention_code * gpu.peak16 * gpu.sustained * run.fed * run.tp * run.pp
+    attention = attention_flop / attention_rate
+    # Without flash attention the whole square is computed, and its scores pass through memory.
+    scores = tokens * run.sequence * llm.heads * llm.layers / (run.tp * run.pp)
+    score_bytes = _SCORE_BYTES_FORWARD * (1.0 + recomputed) + _SCORE_BYTES_BACKWARD
+    plain = 2.0 * attention_flop / (rate * gpu.peak16 / run.peak) + scores * score_bytes / (k.dram * gpu.bandwidth)
+    attention = np.where(run.flash > 0, attention, plain)
     traffic_passes = np.where(run.recompute >= RECOMPUTE_FULL, 4.0, 3.0)
     elementwise = (
-        _ELEMENTWISE_UNFUSED * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
+        k.unfused * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
         / (k.dram * gpu.bandwidth * run.tp * run.pp)
     )  # fmt: skip
     stage_layers = llm.layers / run.pp

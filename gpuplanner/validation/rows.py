@@ -681,13 +681,14 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp",
         1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
-        optimizer, gradients, 1.0, 0.0, per_node * named.devices,
+        optimizer, gradients, _flash(keys, framework, architecture), 1.0, per_node * named.devices,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
+        training.fed(card, gpu.architecture),
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
     return TrainingRow(
-        llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration),
+        llm_columns(llm), columns, run, training.constants_index(gpu, framework, compute, calibration),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
@@ -709,6 +710,16 @@ def _recompute(stated: bool | str | None, framework: str) -> float:
         # Scripts on the HF Trainer recompute unless they say otherwise.
         return training.RECOMPUTE_FULL if framework == "HF Trainer and PEFT" else training.RECOMPUTE_NONE
     return training.RECOMPUTE_FULL if stated else training.RECOMPUTE_NONE
+
+
+_BEFORE_FLASH = re.compile(r"\b20(1\d|20|21|22)\b")
+
+
+def _flash(keys: Keys, framework: str, architecture: str) -> float:
+    """1 where attention kernels keep the scores on the chip: not before 2023, nor in Megatron on older cards."""
+    if _BEFORE_FLASH.search(keys.record("engine").text("version") or ""):
+        return 0.0
+    return training.flash_attention(architecture, framework)
 
 
 _RUN = {name: position for position, name in enumerate(training.TrainColumns._fields)}

@@ -31,12 +31,12 @@ def train_case(
         "global_batch": 32.0,
         "micro_batch": 1.0, "interleave": 1.0, "recompute": 0.0, "zero": 3.0, "weight_bytes": 2.0,
         "adapter_params": 0.0, "full": 1.0,
-        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "master_in_optimizer": 1.0, "eager": 0.0,
+        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "flash": 1.0, "sequence_parallel": 1.0,
         "in_server": 8.0,
-        "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0,
+        "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0, "fed": 1.0,
     }  # fmt: skip
     run.update(changes)
-    index = training.constants_index(CALIBRATION.architecture(card.architecture), framework, "bf16", CALIBRATION)
+    index = training.constants_index(card, framework, "bf16", CALIBRATION)
     return training.build([shape], [columns], [list(run.values())], [index], CALIBRATION)
 
 
