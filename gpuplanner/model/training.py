@@ -31,6 +31,7 @@ _UNPACKED_BYTES = 2.0
 # probabilities, dropout with its mask.
 _SCORE_BYTES_FORWARD, _SCORE_BYTES_BACKWARD = 13.0, 17.0
 _BACKWARD_ATTENTION = 3.5
+_STAGED_OVERLAP = 0.0
 _LINK_DOMAIN_OF_A_SERVER = 8.0
 
 
@@ -78,6 +79,7 @@ class TrainConstants(NamedTuple):
     link_pcie: Columns
     network: Columns
     launch_layer: Columns
+    launch_experts: Columns
     launch_expert: Columns
     expert_matrix: Columns
     expert_tokens: Columns
@@ -180,7 +182,7 @@ def constants_index(gpu: Gpu, framework: str, compute: str, calibration: Calibra
             at(group, architecture), at("framework", framework), at("train attention", attention), at("dram",
             architecture),
             at("train link share", "nvlink"), at("train link share", "pcie"), at("train network share"),
-            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"),
+            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"), at("train launch expert"),
             at("train expert matrix"),
             at("train expert tokens"), at("train dequantise"), at("train attention code", framework),
             at("train unfused traffic", framework), at("train hidden tensor communication"),
@@ -381,7 +383,9 @@ def train_step(case: TrainCase) -> TrainStep:
     context = np.where(run.cp > 1, np.maximum(ring_keys - attention, 0.0), 0.0)
 
     work = matrix + attention + elementwise + tensor + expert + context
-    floor = (k.launch_layer * stage_layers + k.launch_expert * stage_experts) * np.where(
+    # Each expert that lies on the card launches its own matrices and casts.
+    local = llm.experts / np.maximum(run.ep, 1.0)
+    floor = (k.launch_layer * stage_layers + (k.launch_experts + k.launch_expert * local) * stage_experts) * np.where(
         run.recompute >= RECOMPUTE_FULL, 1.33, 1.0
     )
     micro = (work**4 + floor**4) ** 0.25
@@ -405,7 +409,10 @@ def train_step(case: TrainCase) -> TrainStep:
     speed = np.where(run.n_gpus > domain, np.minimum(k.network * run.network * rings, inside), inside)
     exchange = np.where(ranks > 1, moved / np.maximum(speed, 1.0), 0.0)
     soft = 0.05 * compute
-    exposed = soft * np.logaddexp(0.0, (exchange - k.overlap * compute) / soft) + 0.1 * exchange
+    # Cards that cannot reach each other's memory copy through the host's, and wait for it.
+    staged = (inside == pcie) & (gpu.peer_to_peer <= 0)
+    hidden = k.overlap * np.where(staged, _STAGED_OVERLAP, 1.0)
+    exposed = soft * np.logaddexp(0.0, (exchange - hidden * compute) / soft) + 0.1 * exchange
     exposed = np.where(ranks > 1, exposed, 0.0)
     optimizer = 28.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (k.dram * gpu.bandwidth)
     offload = np.where(
