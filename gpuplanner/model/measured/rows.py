@@ -27,6 +27,7 @@ from gpuplanner.model.case import (
     constants_index,
     gpu_columns,
     llm_columns,
+    reaches_peers,
 )  # fmt: skip
 from gpuplanner.model.evidence import Evidence
 from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, serving_engine, weight_format
@@ -221,6 +222,8 @@ def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
     if cut and columns[_LINK["link"]] > 0:
         # Published link rates count both directions.
         changes["link"] = float(cut.group(1)) * 1e9 / 2
+    if changes.get("link") == 0.0:
+        changes["peer_to_peer"] = float(reaches_peers(gpu, False))
     if not changes:
         return columns
     columns = columns.copy()
