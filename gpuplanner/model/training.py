@@ -170,8 +170,13 @@ def fed(card: GpuColumns, architecture: str) -> float:
     return float(np.clip((card.tdp / (card.peak16 / 1e12) / reference) ** _FED_EXPONENT, 1.0, _FED_MOST))
 
 
-def constants_index(gpu: Gpu, framework: str, compute: str, calibration: Calibration) -> np.ndarray:
-    """Where the constants of a training setting stand in the table, in the order of `TrainConstants`."""
+def constants_index(
+    gpu: Gpu, framework: str, compute: str, calibration: Calibration, generation: str | None = None
+) -> np.ndarray:
+    """Where the constants of a training setting stand in the table, in the order of `TrainConstants`.
+
+    `generation` names an older state of the framework that has a pace of its own.
+    """
     at = calibration.position
     architecture = calibration.architecture(gpu.architecture)
     # Blackwell Ultra has twice the exponential units of Blackwell.
@@ -180,7 +185,7 @@ def constants_index(gpu: Gpu, framework: str, compute: str, calibration: Calibra
     fused = framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed")
     return np.array(
         [
-            at(group, architecture), at("framework", framework), at("train attention", attention),
+            at(group, architecture), at("framework", generation or framework), at("train attention", attention),
             at("dram", architecture), at("train link share", "nvlink"), at("train link share", "pcie"),
             at("train network share"), at("train launch layer", "fused" if fused else "eager"),
             at("train launch expert layer"), at("train launch expert"), at("train expert matrix"),

@@ -104,6 +104,7 @@ class TrainingRow(NamedTuple):
     cap_w: float
     architecture: str
     evidence: Evidence
+    counts_recompute: bool
 
 
 class CpuRow(NamedTuple):
@@ -690,11 +691,14 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
+    early = framework == "Megatron and NeMo" and _dated_before_flash(keys)
     return TrainingRow(
-        llm_columns(llm), columns, run, training.constants_index(gpu, framework, compute, calibration),
+        llm_columns(llm), columns, run, training.constants_index(gpu, framework, compute, calibration, "Megatron before 2023" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
+        # Megatron's formula of those years (Narayanan et al., SC 2021, Eq. 3) counts what is computed twice.
+        early,
     )  # fmt: skip
 
 
@@ -718,9 +722,13 @@ def _recompute(stated: bool | str | None, framework: str) -> float:
 _BEFORE_FLASH = re.compile(r"\b20(1\d|20|21|22)\b")
 
 
+def _dated_before_flash(keys: Keys) -> bool:
+    return bool(_BEFORE_FLASH.search(keys.record("engine").text("version") or ""))
+
+
 def _flash(keys: Keys, framework: str, architecture: str) -> float:
     """1 where attention kernels keep the scores on the chip: not before 2023, nor in Megatron on older cards."""
-    if _BEFORE_FLASH.search(keys.record("engine").text("version") or ""):
+    if _dated_before_flash(keys):
         return 0.0
     return training.flash_attention(architecture, framework)
 
