@@ -23,6 +23,8 @@ _BEFORE_AMPERE = frozenset({"Volta", "Turing", "Pascal"})
 _CONTEXT_BYTES = 1.0e9
 _FRAGMENTATION = 1.05
 _RAMP_WIDTH = 450.0
+# Traffic of a logit around the loss: 16 bit out and in, a 32-bit copy, its softmax and its gradient.
+_LOGIT_BYTES = 16.0
 _RAMP_TOKENS = 112.5
 _GATHERED_LAYERS = 2.0
 _TENSOR_LATENCY_S = 15e-6
@@ -380,6 +382,8 @@ def train_step(case: TrainCase) -> TrainStep:
         k.unfused * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
         / (k.dram * gpu.bandwidth * run.tp * run.pp)
     )  # fmt: skip
+    logits = _LOGIT_BYTES * tokens * llm.vocab / (run.tp * run.pp)
+    elementwise = elementwise + logits / (k.dram * gpu.bandwidth)
     stage_layers = llm.layers / run.pp
     stage_experts = llm.moe_layers / run.pp
     exchanges = 4.0 + 2.0 * (run.recompute >= RECOMPUTE_FULL)

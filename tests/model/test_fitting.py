@@ -61,11 +61,12 @@ def test_a_step_is_the_sum_of_its_parts():
     assert value(found.tokens_s) == pytest.approx(tokens / value(found.step_s))
 
 
-def test_a_well_laid_out_run_uses_between_a_quarter_and_two_thirds_of_the_peak():
-    # Published MFU of dense 16-bit runs on A100 and H100: 0.35 to 0.6.
+def test_a_well_laid_out_run_uses_more_than_a_quarter_and_no_more_than_the_best_published_share_of_the_peak():
+    # Published MFU of dense 16-bit runs on A100 and H100: 0.35 to 0.6; FlashAttention-2 (arXiv 2307.08691, abstract)
+    # reaches 225 TFLOP/s or 0.72 on A100 with a small model that needs no tensor ranks, as here.
     for gpu in (A100, H100):
         found = trained(gpu, pretraining(LLAMA_8B, sequence_tokens=4096), servers=8)
-        assert 0.25 < value(found.mfu) < 0.67
+        assert 0.25 < value(found.mfu) < 0.72
         assert found.mfu.high <= 1.0
 
 
