@@ -693,7 +693,8 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         run = _that_ran(run, columns, llm, calibration)
     early = framework == "Megatron and NeMo" and _dated_before_flash(keys)
     return TrainingRow(
-        llm_columns(llm), columns, run, training.constants_index(gpu, framework, compute, calibration, "Megatron before 2023" if early else None),
+        llm_columns(llm), columns, run,
+        training.constants_index(gpu, framework, compute, calibration, "Megatron before 2023" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
