@@ -244,10 +244,7 @@ def _throttled(
     """
     left = dict(space.device_limits_w)
     groups = tuple(
-        group
-        if i not in left
-        else group.model_copy(update={"power_cap_w": max(left[i] * _per_card(hardwares[i]), _LEAST_POWER_W)})
-        for i, group in enumerate(scenario.groups)
+        group if i not in left else held_back(group, left[i], hardwares[i]) for i, group in enumerate(scenario.groups)
     )
     held = scenario.model_copy(update={"groups": groups})
     capped = [hardware.resolved(group, held.network, catalog) for group in groups]
@@ -268,6 +265,11 @@ def _throttled(
         it_average_w=draws.it_average_w,
         facility_w=draws.facility_w,
     )
+
+
+def held_back(group: Group, device_limit_w: float, hard: hardware.Hardware) -> Group:
+    """The group with its cards capped at what the room leaves each of their devices."""
+    return group.model_copy(update={"power_cap_w": max(device_limit_w * _per_card(hard), _LEAST_POWER_W)})
 
 
 def _rate(work: Work) -> float:
