@@ -19,6 +19,7 @@ WITHOUT_UNIT = set(
     pp dp ep cp attention_dp max_sequences micro_batch sharding recompute optimizer interleave global_batch
     fabrics fabric nics switch radix single_switch leaf spine core cables_node_leaf cables_leaf_spine cables_spine_core
     ports ports_used too_large number
+    own own_rows row rows family metric measured predicted reason
     """.split()
 )
 UNIT = re.compile(
