@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gpuplanner.i18n import using
 from gpuplanner.model import bounds
+from gpuplanner.model.card_ratio import Side, compare_cards
 from gpuplanner.model.claims.checking import VERDICTS, Judgement, NoLetter, check, judge, put_into
 from gpuplanner.model.claims.reading import LONGEST, Claim, Unread, read
 from gpuplanner.model.evaluate import evaluate
@@ -379,3 +380,12 @@ def test_a_full_plan_takes_no_claim():
     full = Plan(scenarios=tuple(Scenario(letter=letter) for letter in LETTERS))
     with pytest.raises(NoLetter):
         put_into(full, judged("70B runs on a 24 GB card").best)
+
+
+def test_a_ratio_is_that_of_the_page_that_compares_cards():
+    page = compare_cards(Side("H100 SXM 80GB"), Side("A100 SXM 80GB"), "Llama-3.1-8B", catalog())
+    shown = {task.key: task.ratio.value for task in page.tasks}
+    found = {v.work: v.figure.value for v in judged("H100 SXM is 2.3x A100 SXM 80GB").variants}
+    names = {"train": "train", "serve": "serving", "decode": "decode_small", "prefill": "prefill"}
+    for work, task in names.items():
+        assert found[work] == pytest.approx(shown[task], rel=1e-9), work

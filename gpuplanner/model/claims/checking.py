@@ -16,7 +16,7 @@ from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.query import dense16
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import bounds, cost, evidence, fitting, hardware, memory, serving
+from gpuplanner.model import bounds, card_ratio, cost, evidence, fitting, hardware, memory, serving
 from gpuplanner.model import case as cases
 from gpuplanner.model.bands import quotient, scaled, spread
 from gpuplanner.model.case import Case
@@ -310,7 +310,7 @@ class _Checker:
             id=_WORK,
             llm=(llm or claim.llm,),
             prompt_tokens=prompt,
-            answer_tokens=claim.answer or _ANSWER,
+            answer_tokens=claim.answer or (card_ratio.ANSWER if claim.kind in ("ratio", "speedup") else _ANSWER),
             prompt_spread=0.0,
             answer_spread=0.0,
             load=QueueLoad() if batch is None else ConcurrencyLoad(concurrency=max(min(batch, 1e7), 1.0)),
@@ -880,8 +880,10 @@ class _Checker:
             llm = self.claim.llm or (_USUAL_LLM if small >= _HOLDS_SERVING else _SMALL_LLM)
             cards = Cards((), "", self._enough(llm, small, max(width, other_width, key=_bits)))
             batch = None if work == "serve" else 1.0
-            first = self._serve(one, cards, width, batch, llm, "", _FIRST_TOKEN_PROMPT)
-            second = self._serve(two, cards, other_width, batch, llm, "", _FIRST_TOKEN_PROMPT)
+            # The lengths of the page that compares cards, so that both say the same.
+            prompt = self.claim.prompt or card_ratio.PROMPT
+            first = self._serve(one, cards, width, batch, llm, "", prompt)
+            second = self._serve(two, cards, other_width, batch, llm, "", prompt)
             name, family = _RATIO_OF[work]
             over, under = getattr(first.result, name).value, getattr(second.result, name).value
         both = (first.scenario, second.scenario)
