@@ -336,11 +336,43 @@ _PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES, max_size=14).map(" ".join))
 def test_no_mixture_of_words_crashes(text):
-    started = time.monotonic()
+    started = time.process_time()
     answered = answer(text, catalog(), PLAN)
     assert answered.headline
     to_json(answered)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 1
+
+
+_NUMBERS = st.sampled_from("0 1 5 20 3.5 0.001 300 5000 50k 2M 10万 1e9 999999999999".split())
+_CARDS = st.sampled_from(
+    ["8x H100", "99999 A100", "0 L40S", "a 4090", "10 servers of 8x H20", "4 台 910B", "8张 V100", "DGX H100", "T4",
+     "Mac Studio M2 Ultra", "GB200 NVL72", "A16", "MI250X", "P40", "Gaudi 3", "Cambricon MLU590"]
+)  # fmt: skip
+_MODELS = st.sampled_from(["Llama-3.3-70B", "DeepSeek-R1", "gpt-oss-20b", "70B", "671B", "MPT-125M", "MiniMax-Text-01"])
+_WIDTHS = st.sampled_from(["", "FP8", "16 bit", "4-bit", "Q4_K_M", "tf32", "fp32", "nvfp4", "mxfp4", "nf4", "q2"])
+_SHAPES = st.sampled_from(
+    [
+        "{n} tok/s on {c} with {m} {w} batch {n}", "{m} {w} runs on {c} at {n} tok/s per user {n} in {n} out",
+        "first token under {n} s for {n} prompts on {c} with {m} {w}", "TPOT {n} ms {m} {w} {c}", "{m} fits in {c} {w}",
+        "{c} is {n}x {d} for training {w}", "{c} is {n}x {d}", "{c} {w} {n} TFLOPS", "{c} has {n} GB/s",
+        "${n} buys {c}", "¥{n} 买 {c} 二手", "{c} {n} $ per hour", "{m} QLoRA fits on {c}", "{c} draws {n} kW",
+        "train {m} on {n} tokens in {n} days on {c} {w}", "fine-tune {m} at {n} tok/s on {c} {w}", "MFU {n} % {c} {m}",
+        "from {n} days to {n} hours with {c} instead of {d}", "{m} prefill {n} tok/s on {c} {w}",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(_SHAPES, _NUMBERS, _CARDS, _CARDS, _MODELS, _WIDTHS)
+def test_no_claim_of_a_known_shape_crashes(shape, number, cards, others, model, width):
+    text = shape.format(n=number, c=cards, d=others, m=model, w=width)
+    answered = answer(text, catalog(), PLAN)
+    assert answered.headline
+    if answered.judgement is not None:
+        for variant in answered.judgement.variants:
+            assert variant.verdict in VERDICTS
+            # What is not known says what is missing.
+            assert variant.figure.known or variant.missing is not None or variant.verdict == "impossible"
 
 
 @settings(max_examples=100, deadline=None)
@@ -351,9 +383,9 @@ def test_no_text_crashes(text):
 
 @pytest.mark.parametrize("unit", ["1", "9,", "8x ", " ", "a", "台", "1k in ", "((", "$1", "half a ", "x1", "-", "7b "])
 def test_long_runs_of_one_piece_do_not_hang(unit):
-    started = time.monotonic()
+    started = time.process_time()
     read((unit * LONGEST)[:LONGEST], catalog())
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_ten_thousand_characters_are_refused_at_once():

@@ -302,6 +302,9 @@ class _Checker:
         """Serving on these cards: with `batch` requests in flight, or with a queue that is always full."""
         claim, gpu = self.claim, self._gpu(name)
         weights = self._weights(gpu, width)
+        if weights == "tf32":
+            # A way to multiply; the weights lie in 32 bit.
+            weights = "fp32"
         if not runtime and not claim.runtime and weights in compatibility.GGUF_FORMATS:
             runtime = _DESKTOP_RUNTIME
         if prompt is None:

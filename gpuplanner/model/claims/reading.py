@@ -21,6 +21,7 @@ from gpuplanner.model.plan import Money
 from gpuplanner.units import GIB
 
 LONGEST = 600
+_MOST_TOKENS = 1e15
 # Servers of data-centre cards hold eight where nobody says how many.
 _PER_SERVER = 8
 # A model of "70B" has so many parameters, give or take.
@@ -539,6 +540,8 @@ def read(text: str, catalog: Catalog) -> Claim | Unread:
         answer = _tokens_of(rest, _ANSWER)
     times = _times(rest)
     tokens = _first_number(rest, (_TOKENS,))
+    if tokens is not None and not 1.0 <= tokens <= _MOST_TOKENS:
+        tokens = None
     finetune, train = rest.has(_FINETUNE), rest.has(_TRAIN)
     first, per_token = rest.has(_FIRST), rest.has(_PER_TOKEN)
     work = (
