@@ -106,6 +106,11 @@ CLAIMS = [
     ("8 张 H20 装得下 DeepSeek-V3 FP8", "memory", 0, "holds"),
     # 1,342 GB at 16 bit.
     ("8 张 H20 装得下 DeepSeek-V3 BF16", "memory", 0, "impossible"),
+    # 6.7e9 x 2 bytes = 13.5 GB; 70.6e9 x 2 = 141 GB, at 4.25 bit and a 16-bit head about 40 GB.
+    ("A 7B model needs 14 GB", "need", 14e9, "holds"),
+    ("Llama-3.3-70B needs 45 GB of memory", "need", 45e9, "only_if"),
+    ("Llama-3.3-70B 在 16 位下只需要 45 GB 显存", "need", 45e9, "impossible"),
+    ("DeepSeek-V3 FP8 需要 3000 GB 显存", "need", 3e12, "pessimistic"),
     # --- power: 80 x 700 W = 56 kW for the cards alone, ten times 2 to 3 kW for the servers beside them.
     ("10 servers of 8x H100 draw 60 kW", "power", 60_000, "optimistic"),
     ("10 台 8 卡 H100 服务器功耗 60 千瓦", "power", 60_000, "optimistic"),
@@ -119,6 +124,8 @@ CLAIMS = [
     # 8 x 989e12 / (6 x 7.5e9 + attention 3.2e9) = 164 k tok/s.
     ("train Llama-3.1-8B at 300k tok/s on 8 H100 SXM bf16", "training_rate", 300_000, "impossible"),
     ("MFU 120 %", "mfu", 1.2, "impossible"),
+    ("MFU 1 % on 64 H100 SXM", "mfu", 0.01, "pessimistic"),
+    ("MFU of 0.45 on 64 H100 SXM", "mfu", 0.45, "holds"),
     ("MFU of 90% on 64 H100 SXM", "mfu", 0.9, "optimistic"),
     ("训练 MFU 达到 45%，64 张 H100 SXM", "mfu", 0.45, "holds"),
     # --- data sheets: 1,979 is 989.4 doubled.

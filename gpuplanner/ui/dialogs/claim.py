@@ -110,7 +110,7 @@ class ClaimBar(QWidget):
         if judgement is None:
             return []
         figure, best = judgement.figure, judgement.best
-        memory = judgement.unit == "memory"
+        memory = judgement.claim.kind == "memory"
         said = [
             (_("there: {value}") if memory else _("claimed: {value}")).format(value=claimed(judgement)),
         ]
