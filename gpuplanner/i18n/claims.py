@@ -39,6 +39,7 @@ HEADLINES: dict[str, str] = {
     "only_if_price": N_("{claimed} is enough only under a condition; new it costs {band}."),
     "only_if_sparse": N_("{claimed} is the figure with 2:1 sparsity; dense it is {value}."),
     "impossible_memory": N_("The weights alone need {weights_bytes}; the cards have {room_bytes}."),
+    "impossible_weights": N_("The weights alone take {limit}; {claimed} is claimed."),
     "impossible_bandwidth": N_("Memory bandwidth allows {limit} at most; {claimed} is claimed."),
     "impossible_compute": N_("The dense compute peak allows {limit} at most; {claimed} is claimed."),
     "impossible_compute_lower": N_("At the dense compute peak it takes {limit} at least; {claimed} is claimed."),
@@ -57,6 +58,7 @@ HEADLINES: dict[str, str] = {
 # The arithmetic of the bounds.
 BOUNDS: dict[str, str] = {
     "memory": N_("Memory: weights {weights_bytes}, all cards {room_bytes}."),
+    "weights": N_("Weights in {weights}: {weights_bytes}."),
     "usable": N_("Memory: {need_bytes} needed, {room_bytes} usable by the software."),
     "bandwidth": N_(
         "Bandwidth: a step reads {read_bytes} for {batch} at once, at {speed_bytes_s}: {limit_tokens_s} at most."
@@ -68,6 +70,7 @@ BOUNDS: dict[str, str] = {
     "ratio_memory": N_("Data sheet: memory size {ratio}."),
     "price": N_("Lowest price on record, new or used: {low}."),
     "idle_power": N_("Power without work: {value_w}."),
+    "board_power": N_("Data sheet: the cards alone may draw {value_w}."),
     "dense_peak": N_("Data sheet: {peak_flops} dense at {weights}."),
     "data_sheet_bandwidth": N_("Data sheet: {speed_bytes_s}."),
     "whole_peak": N_("MFU counts the operations of the model against the dense peak: 100 % is the end."),
@@ -76,6 +79,7 @@ BOUNDS: dict[str, str] = {
 # What would make the claim true.
 CONDITIONS: dict[str, str] = {
     "use_weights": N_("With {weights} weights and arithmetic: {then}"),
+    "weights_of": N_("With {weights} weights they take {weights_bytes}."),
     "fits_with": N_("With {weights} weights it fits."),
     "use_runtime": N_("With {runtime} it fits."),
     "aggregate": N_("As the sum over all users: {then}"),
@@ -110,6 +114,9 @@ ASSUMPTIONS: dict[str, str] = {
     "sixteen_bit": N_("16-bit arithmetic is taken."),
     "ratio_setting": N_("Compared with {llm} in {weights}."),
     "perfect_scaling": N_("Number of cards counted in full: {ratio}."),
+    "one_reader_taken": N_("Read as the speed of a single reader."),
+    "per_card": N_("Compared card by card."),
+    "per_hour": N_("On demand, an hour of all cards."),
     "country": N_("Prices in {country}."),
     "condition_new": N_("New is taken."),
     "price_date": N_("Newest price of {date}."),
@@ -188,6 +195,11 @@ def link(value: float) -> str:
     return f"{format.number(value / size)} {unit}"
 
 
+def power(value: float) -> str:
+    """Watts as they are quoted: "450 W", "10.2 kW"."""
+    return f"{format.count(value)} W" if value < 1000 else format.power_kw(value)
+
+
 def rate(value: float) -> str:
     """A speed: "5,000 tok/s"."""
     return _("{rate} tok/s").format(rate=format.number(value))
@@ -208,7 +220,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "peak_flops": flops,
     "claimed_flops": flops,
     "work_flop": operations,
-    "value_w": format.power_kw,
+    "value_w": power,
     "ratio": format.ratio,
     "generation": format.ratio,
     "batch": format.count,

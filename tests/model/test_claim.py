@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gpuplanner.i18n import using
 from gpuplanner.model import bounds
+from gpuplanner.model.card_ratio import Side, compare_cards
 from gpuplanner.model.claims.checking import VERDICTS, Judgement, NoLetter, check, judge, put_into
 from gpuplanner.model.claims.reading import LONGEST, Claim, Unread, read
 from gpuplanner.model.evaluate import evaluate
@@ -105,6 +106,11 @@ CLAIMS = [
     ("8 张 H20 装得下 DeepSeek-V3 FP8", "memory", 0, "holds"),
     # 1,342 GB at 16 bit.
     ("8 张 H20 装得下 DeepSeek-V3 BF16", "memory", 0, "impossible"),
+    # 6.7e9 x 2 bytes = 13.5 GB; 70.6e9 x 2 = 141 GB, at 4.25 bit and a 16-bit head about 40 GB.
+    ("A 7B model needs 14 GB", "need", 14e9, "holds"),
+    ("Llama-3.3-70B needs 45 GB of memory", "need", 45e9, "only_if"),
+    ("Llama-3.3-70B 在 16 位下只需要 45 GB 显存", "need", 45e9, "impossible"),
+    ("DeepSeek-V3 FP8 需要 3000 GB 显存", "need", 3e12, "pessimistic"),
     # --- power: 80 x 700 W = 56 kW for the cards alone, ten times 2 to 3 kW for the servers beside them.
     ("10 servers of 8x H100 draw 60 kW", "power", 60_000, "optimistic"),
     ("10 台 8 卡 H100 服务器功耗 60 千瓦", "power", 60_000, "optimistic"),
@@ -118,6 +124,8 @@ CLAIMS = [
     # 8 x 989e12 / (6 x 7.5e9 + attention 3.2e9) = 164 k tok/s.
     ("train Llama-3.1-8B at 300k tok/s on 8 H100 SXM bf16", "training_rate", 300_000, "impossible"),
     ("MFU 120 %", "mfu", 1.2, "impossible"),
+    ("MFU 1 % on 64 H100 SXM", "mfu", 0.01, "pessimistic"),
+    ("MFU of 0.45 on 64 H100 SXM", "mfu", 0.45, "holds"),
     ("MFU of 90% on 64 H100 SXM", "mfu", 0.9, "optimistic"),
     ("训练 MFU 达到 45%，64 张 H100 SXM", "mfu", 0.45, "holds"),
     # --- data sheets: 1,979 is 989.4 doubled.
@@ -125,6 +133,33 @@ CLAIMS = [
     ("H100 SXM 989 TFLOPS BF16", "peak", 9.89e14, "holds"),
     ("A100 SXM 80GB has 500 TFLOPS at FP16", "peak", 5e14, "impossible"),
     ("H100 has 3.35 TB/s", "bandwidth", 3.35e12, "holds"),
+    ("A100 has 624 TFLOPS BF16", "peak", 6.24e14, "only_if"),
+    ("4090 660 TFLOPS FP8", "peak", 6.6e14, "only_if"),
+    ("L40S 733 TFLOPS FP8", "peak", 7.33e14, "holds"),
+    ("4090 draws 450W", "power", 450, "holds"),
+    # --- other ways to say it
+    # The module's twice as many watts and 1.3 times the peak: 756 : 989 = 0.76 at most.
+    ("H100 PCIe is 30% slower than H100 SXM", "ratio", 0.7, "holds"),
+    # 312 : 125 = 2.5 compute, 2.04 : 0.9 = 2.3 bandwidth.
+    ("V100 is half as fast as A100", "ratio", 0.5, "holds"),
+    # The same chip; only the link is cut.
+    ("H800 和 H100 训练速度一样", "ratio", 1.0, "holds"),
+    # 2,250 : 989 = 2.3 dense, card by card.
+    ("GB200 NVL72 is 30x faster than H100 for LLM inference", "ratio", 30.0, "impossible"),
+    ("B200 is 15x faster than H100 for inference", "ratio", 15.0, "impossible"),
+    # On-demand clouds ask 1.5 to 5 dollars.
+    ("H100 rental is $2.5 per hour", "price", 2.5, "holds"),
+    ("8 卡 H100 服务器 20 万", "price", 200_000, "impossible"),
+    # A GGUF file is run for one reader: 43 GB a token at 960 GB/s are 22 tok/s at most.
+    ("RTX 6000 Ada 48GB Llama 3 70B q4: 18 t/s", "throughput", 18, "holds"),
+    ("RTX 6000 Ada 48GB Llama 3 70B q4: 40 t/s", "throughput", 40, "impossible"),
+    # 671e9 x 4.84 bit = 406 GB fit 512 GB of unified memory; 20 GB a token at 819 GB/s.
+    ("Apple M3 Ultra runs DeepSeek R1 4-bit at 18 tok/s", "throughput", 18, "holds"),
+    # 6 x 175e9 x 300e9 at the 140 TFLOP/s a card that Narayanan et al. 2021 measured on 1,024 A100: 25 days (their 34
+    # compute everything twice).
+    ("train GPT-3 175B on 300B tokens in 25 days on 1024 A100 SXM 80GB", "training_time", 25 * 86_400, "holds"),
+    # Published: Llama 65B, 1.4e12 tokens, 2,048 A100, about 21 days (Touvron et al. 2023).
+    ("Llama 65B 1.4T tokens 2048 A100 SXM 80GB 21 days training", "training_time", 21 * 86_400, "holds"),
 ]  # fmt: skip
 
 
@@ -308,11 +343,43 @@ _PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES, max_size=14).map(" ".join))
 def test_no_mixture_of_words_crashes(text):
-    started = time.monotonic()
+    started = time.process_time()
     answered = answer(text, catalog(), PLAN)
     assert answered.headline
     to_json(answered)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 1
+
+
+_NUMBERS = st.sampled_from("0 1 5 20 3.5 0.001 300 5000 50k 2M 10万 1e9 999999999999".split())
+_CARDS = st.sampled_from(
+    ["8x H100", "99999 A100", "0 L40S", "a 4090", "10 servers of 8x H20", "4 台 910B", "8张 V100", "DGX H100", "T4",
+     "Mac Studio M2 Ultra", "GB200 NVL72", "A16", "MI250X", "P40", "Gaudi 3", "Cambricon MLU590"]
+)  # fmt: skip
+_MODELS = st.sampled_from(["Llama-3.3-70B", "DeepSeek-R1", "gpt-oss-20b", "70B", "671B", "MPT-125M", "MiniMax-Text-01"])
+_WIDTHS = st.sampled_from(["", "FP8", "16 bit", "4-bit", "Q4_K_M", "tf32", "fp32", "nvfp4", "mxfp4", "nf4", "q2"])
+_SHAPES = st.sampled_from(
+    [
+        "{n} tok/s on {c} with {m} {w} batch {n}", "{m} {w} runs on {c} at {n} tok/s per user {n} in {n} out",
+        "first token under {n} s for {n} prompts on {c} with {m} {w}", "TPOT {n} ms {m} {w} {c}", "{m} fits in {c} {w}",
+        "{c} is {n}x {d} for training {w}", "{c} is {n}x {d}", "{c} {w} {n} TFLOPS", "{c} has {n} GB/s",
+        "${n} buys {c}", "¥{n} 买 {c} 二手", "{c} {n} $ per hour", "{m} QLoRA fits on {c}", "{c} draws {n} kW",
+        "train {m} on {n} tokens in {n} days on {c} {w}", "fine-tune {m} at {n} tok/s on {c} {w}", "MFU {n} % {c} {m}",
+        "from {n} days to {n} hours with {c} instead of {d}", "{m} prefill {n} tok/s on {c} {w}",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(_SHAPES, _NUMBERS, _CARDS, _CARDS, _MODELS, _WIDTHS)
+def test_no_claim_of_a_known_shape_crashes(shape, number, cards, others, model, width):
+    text = shape.format(n=number, c=cards, d=others, m=model, w=width)
+    answered = answer(text, catalog(), PLAN)
+    assert answered.headline
+    if answered.judgement is not None:
+        for variant in answered.judgement.variants:
+            assert variant.verdict in VERDICTS
+            # What is not known says what is missing.
+            assert variant.figure.known or variant.missing is not None or variant.verdict == "impossible"
 
 
 @settings(max_examples=100, deadline=None)
@@ -323,9 +390,9 @@ def test_no_text_crashes(text):
 
 @pytest.mark.parametrize("unit", ["1", "9,", "8x ", " ", "a", "台", "1k in ", "((", "$1", "half a ", "x1", "-", "7b "])
 def test_long_runs_of_one_piece_do_not_hang(unit):
-    started = time.monotonic()
+    started = time.process_time()
     read((unit * LONGEST)[:LONGEST], catalog())
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_ten_thousand_characters_are_refused_at_once():
@@ -352,3 +419,12 @@ def test_a_full_plan_takes_no_claim():
     full = Plan(scenarios=tuple(Scenario(letter=letter) for letter in LETTERS))
     with pytest.raises(NoLetter):
         put_into(full, judged("70B runs on a 24 GB card").best)
+
+
+def test_a_ratio_is_that_of_the_page_that_compares_cards():
+    page = compare_cards(Side("H100 SXM 80GB"), Side("A100 SXM 80GB"), "Llama-3.1-8B", catalog())
+    shown = {task.key: task.ratio.value for task in page.tasks}
+    found = {v.work: v.figure.value for v in judged("H100 SXM is 2.3x A100 SXM 80GB").variants}
+    names = {"train": "train", "serve": "serving", "decode": "decode_small", "prefill": "prefill"}
+    for work, task in names.items():
+        assert found[work] == pytest.approx(shown[task], rel=1e-9), work
