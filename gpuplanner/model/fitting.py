@@ -196,6 +196,7 @@ def build_case(
             hard.devices_per_server, hard.network_per_device,
             1.0 if framework in ("Megatron and NeMo", "FSDP") else 0.0, float(llm.gated_ffn),
             float(layout.offload == "optimizer"), training.fed(columns, hard.gpu.architecture),
+            training.ends_bytes(framework), training.fragmentation(framework),
         )
         for layout in layouts
     ]  # fmt: skip

@@ -21,7 +21,8 @@ _FED_EXPONENT = 0.37
 _FED_MOST = 1.45
 _BEFORE_AMPERE = frozenset({"Volta", "Turing", "Pascal"})
 _CONTEXT_BYTES = 1.0e9
-_FRAGMENTATION = 1.05
+# Blocks that the allocator holds and cannot use: little with expandable segments, more under scripts of mixed lengths.
+_FRAGMENTATION, _FRAGMENTATION_HF = 1.05, 1.12
 _RAMP_WIDTH = 450.0
 # Traffic of a logit around the loss: 16 bit out and in, a 32-bit copy, its softmax and its gradient.
 _LOGIT_BYTES = 16.0
@@ -69,6 +70,8 @@ class TrainColumns(NamedTuple):
     gated: Columns
     offload_optimizer: Columns
     fed: Columns
+    ends_bytes: Columns
+    fragmentation: Columns
 
 
 class TrainConstants(NamedTuple):
@@ -158,6 +161,16 @@ class TrainStep(NamedTuple):
 def flash_attention(architecture: str, framework: str) -> float:
     """1 where the framework's attention keeps its scores on the chip; Megatron's does not before Ampere."""
     return 0.0 if framework == "Megatron and NeMo" and architecture in _BEFORE_AMPERE else 1.0
+
+
+def ends_bytes(framework: str) -> float:
+    """Bytes a weight of embedding and head beside quantised layers; PEFT raises what is not quantised to 32 bit."""
+    return 4.0 if framework == "HF Trainer and PEFT" else 2.0
+
+
+def fragmentation(framework: str) -> float:
+    """Memory that the allocator takes, by what is used."""
+    return _FRAGMENTATION_HF if framework == "HF Trainer and PEFT" else _FRAGMENTATION
 
 
 def fed(card: GpuColumns, architecture: str) -> float:
@@ -287,7 +300,7 @@ def micro_batches(case: TrainCase) -> Columns:
 def train_memory(case: TrainCase) -> TrainMemory:
     """Memory of the fullest GPU by part.
 
-    AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
+    `fragmentation` multiplies all parts. AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
     ZeRO stage 1 divides the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered
     layers. Frozen weights (LoRA) take their own bytes only.
 
@@ -305,7 +318,9 @@ def train_memory(case: TrainCase) -> TrainMemory:
     gradient_shard = np.where(run.zero >= 2, shard, 1.0)
     optimizer_shard = np.where(run.zero >= 1, shard, 1.0)
     ends = (llm.embedding + llm.head) / (run.tp * np.where(run.pp > 1, 2.0, 1.0))
-    quantised = np.where(run.quantised > 0, (held - ends) * run.weight_bytes + ends * 2.0, held * run.weight_bytes)
+    quantised = np.where(
+        run.quantised > 0, (held - ends) * run.weight_bytes + ends * run.ends_bytes, held * run.weight_bytes
+    )
     weights = quantised / weight_shard + np.where(run.full > 0, 0.0, 2.0 * adapters)
     layer = np.maximum(llm.params - llm.embedding - llm.head, 0.0) / np.maximum(llm.layers, 1.0) / run.tp
     weights = (
@@ -316,7 +331,9 @@ def train_memory(case: TrainCase) -> TrainMemory:
     gradients = trained * run.gradient_bytes / gradient_shard
     optimizer = np.where(run.offload_optimizer > 0, 0.0, trained * run.optimizer_bytes / optimizer_shard)
     activations = activation_bytes(case)
-    runtime = _CONTEXT_BYTES + (_FRAGMENTATION - 1.0) * (weights + gradients + optimizer + activations + _CONTEXT_BYTES)
+    runtime = _CONTEXT_BYTES + (run.fragmentation - 1.0) * (
+        weights + gradients + optimizer + activations + _CONTEXT_BYTES
+    )
     return TrainMemory(weights, gradients, optimizer, activations, runtime)
 
 

@@ -34,6 +34,7 @@ def train_case(
         "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "flash": 1.0, "sequence_parallel": 1.0,
         "in_server": 8.0,
         "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0, "fed": 1.0,
+        "ends_bytes": 2.0, "fragmentation": 1.05,
     }  # fmt: skip
     run.update(changes)
     index = training.constants_index(card, framework, "bf16", CALIBRATION)
@@ -239,3 +240,11 @@ def test_more_cards_at_the_same_batch_of_each_never_train_slower(llm, first, sec
         case = train_case(llm, n_gpus=ranks, dp=ranks, global_batch=4 * ranks, zero=1.0)
         rates.append(float(training.tokens_per_second(case, training.train_step(case))[0]))
     assert rates[0] <= rates[1] * (1 + 1e-9)
+
+
+def test_scripts_on_the_trainer_keep_quantised_models_ends_in_32_bit():
+    # PEFT's preparation for quantised training raises embedding and head: 2 x 32,000 x 4,096 more bytes twice over.
+    quantised = {"quantised": 1.0, "weight_bytes": 0.5, "full": 0.0, "adapter_params": 4e7, "zero": 0.0}
+    plain = training.train_memory(train_case(**quantised))
+    raised = training.train_memory(train_case(ends_bytes=training.ends_bytes("HF Trainer and PEFT"), **quantised))
+    assert float((raised.weights - plain.weights)[0]) == pytest.approx(2 * 2 * 32_000 * 4096)

@@ -686,15 +686,15 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
         optimizer, gradients, _flash(keys, framework, architecture), 1.0, per_node * named.devices,
-        network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
-        training.fed(card, gpu.architecture),
+        network_per_gpu(keys.text("network"), per_node, architecture), _chunked_loss(keys), float(llm.gated_ffn), offload,
+        training.fed(card, gpu.architecture), training.ends_bytes(framework), training.fragmentation(framework),
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
-    early = framework == "Megatron and NeMo" and _dated_before_flash(keys)
+    early = framework == "Megatron and NeMo" and _dated(keys, _BEFORE_SEQUENCE_PARALLEL)
     return TrainingRow(
         llm_columns(llm), columns, run,
-        training.constants_index(gpu, framework, compute, calibration, "Megatron before 2023" if early else None),
+        training.constants_index(gpu, framework, compute, calibration, "Megatron before 2022" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
@@ -720,16 +720,23 @@ def _recompute(stated: bool | str | None, framework: str) -> float:
     return training.RECOMPUTE_FULL if stated else training.RECOMPUTE_NONE
 
 
-_BEFORE_FLASH = re.compile(r"\b20(1\d|20|21|22)\b")
+# Flash attention came with 2023; sequence parallelism, and FLOP counted once, with 2022.
+_BEFORE_FLASH, _BEFORE_SEQUENCE_PARALLEL = re.compile(r"\b20(1\d|20|21|22)\b"), re.compile(r"\b20(1\d|20|21)\b")
 
 
-def _dated_before_flash(keys: Keys) -> bool:
-    return bool(_BEFORE_FLASH.search(keys.record("engine").text("version") or ""))
+def _dated(keys: Keys, years: re.Pattern[str]) -> bool:
+    return bool(years.search(keys.record("engine").text("version") or ""))
+
+
+def _chunked_loss(keys: Keys) -> float:
+    """1 where the program takes the loss piece by piece, without all logits at once."""
+    engine = keys.record("engine")
+    return float(any("torchtune" in (engine.text(key) or "").casefold() for key in ("name", "kind")))
 
 
 def _flash(keys: Keys, framework: str, architecture: str) -> float:
     """1 where attention kernels keep the scores on the chip: not before 2023, nor in Megatron on older cards."""
-    if _dated_before_flash(keys):
+    if _dated(keys, _BEFORE_FLASH):
         return 0.0
     return training.flash_attention(architecture, framework)
 
