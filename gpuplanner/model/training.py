@@ -300,9 +300,9 @@ def micro_batches(case: TrainCase) -> Columns:
 def train_memory(case: TrainCase) -> TrainMemory:
     """Memory of the fullest GPU by part.
 
-    `fragmentation` multiplies all parts. AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
+    AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
     ZeRO stage 1 divides the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered
-    layers. Frozen weights (LoRA) take their own bytes only.
+    layers. Frozen weights (LoRA) take their own bytes only. `fragmentation` multiplies the sum of all parts.
 
     References
     ----------

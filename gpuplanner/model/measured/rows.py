@@ -686,8 +686,8 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
         optimizer, gradients, _flash(keys, framework, architecture), 1.0, per_node * named.devices,
-        network_per_gpu(keys.text("network"), per_node, architecture), _chunked_loss(keys), float(llm.gated_ffn), offload,
-        training.fed(card, gpu.architecture), training.ends_bytes(framework), training.fragmentation(framework),
+        network_per_gpu(keys.text("network"), per_node, architecture), _chunked_loss(keys), float(llm.gated_ffn),
+        offload, training.fed(card, gpu.architecture), training.ends_bytes(framework), training.fragmentation(framework),
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
