@@ -687,7 +687,8 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
         optimizer, gradients, _flash(keys, framework, architecture), 1.0, per_node * named.devices,
         network_per_gpu(keys.text("network"), per_node, architecture), _chunked_loss(keys), float(llm.gated_ffn),
-        offload, training.fed(card, gpu.architecture), training.ends_bytes(framework), training.fragmentation(framework),
+        offload, training.fed(card, gpu.architecture), training.ends_bytes(framework),
+        training.fragmentation(framework),
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
@@ -697,9 +698,13 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         training.constants_index(gpu, framework, compute, calibration, "Megatron before 2022" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
+<<<<<<< HEAD
         architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
         # Megatron's formula of those years (Narayanan et al., SC 2021, Eq. 3) counts what is computed twice.
         early,
+=======
+        architecture, evidence.training(calibration, architecture, gpu, llm, framework, sequence, context > 1),
+>>>>>>> main
     )  # fmt: skip
 
 
