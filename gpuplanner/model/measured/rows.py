@@ -698,13 +698,9 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         training.constants_index(gpu, framework, compute, calibration, "Megatron before 2022" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
-<<<<<<< HEAD
-        architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
+        architecture, evidence.training(calibration, architecture, gpu, llm, framework, sequence, context > 1),
         # Megatron's formula of those years (Narayanan et al., SC 2021, Eq. 3) counts what is computed twice.
         early,
-=======
-        architecture, evidence.training(calibration, architecture, gpu, llm, framework, sequence, context > 1),
->>>>>>> main
     )  # fmt: skip
 
 
