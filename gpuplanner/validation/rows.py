@@ -43,6 +43,8 @@ _ASSUMED_SEQUENCE = 2048.0
 _LINK = {name: position for position, name in enumerate(GpuColumns._fields)}
 # Memory from which vLLM takes large prefill batches and many sequences by default.
 _LARGE_CARD_BYTES = 70 * GIB
+# What an allocator holds after a first large pass, next to the largest sum of live tensors: twice in the log of an A40.
+_RESERVED = 2.0
 # What servers of a generation are sold with, bytes/s of network a GPU.
 _NETWORK_BY_ARCHITECTURE = {
     "Hopper": 50e9,
@@ -363,8 +365,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     peak = compute_peak(columns, setting)
     if not np.isfinite(peak):
         raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
-    native_mxfp4 = "mxfp4" in (llm.native_dtype or "")
-    body, expert, rest = bytes_per_weight(weights, native_mxfp4)
+    body, expert, rest = bytes_per_weight(weights, llm)
     shape: Any = LlmColumns(*llm_columns(llm))
     kv_word = keys.text("kv")
     kv_bytes = _kv_bytes(kv_word, engine, weights)
@@ -401,6 +402,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         prompt + answer),
         fraction, of_free, float(single), float(engine.startswith("vLLM")), per_node,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
+        float(engine == "SGLang"),
     )  # fmt: skip
     context = keys.number("max_model_len", 1.0) or keys.number("seq_len", 1.0)
     stated_context = (
@@ -497,8 +499,9 @@ def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: fl
     if engine in ("HF transformers", "gpt-fast"):
         return used * (keys.number("batch", 1.0) or 1.0)
     if engine == "vLLM before 0.6":
-        # These versions made room for one whole prompt of the longest context.
-        return keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
+        # These versions made room for one whole prompt of the longest context, and for what the allocator had reserved.
+        longest = keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
+        return _RESERVED * longest
     if engine.startswith("vLLM") and memory < _LARGE_CARD_BYTES:
         return 2048.0
     return 8192.0
@@ -808,7 +811,7 @@ def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     prompt, answer = _lengths(keys, metric)
     avx512 = bool(cpu.avx512) if cpu is not None else bool(_AVX512.search(host))
     return CpuRow(
-        llm_columns(llm), bytes_per_weight(weights, "mxfp4" in (llm.native_dtype or "")), _kv_bytes(keys.text("kv")),
+        llm_columns(llm), bytes_per_weight(weights, llm), _kv_bytes(keys.text("kv")),
         (bandwidth or math.nan) * 1e9, sockets, cores, avx512, tuned, prompt, answer,
     )  # fmt: skip
 
