@@ -162,7 +162,7 @@ def need(value: Any, key: str) -> Any:
     return value
 
 
-_SIZE = re.compile(r"\s+(\d+)\s*GB$", re.IGNORECASE)
+_SIZE = re.compile(r"\s+(\d+)\s*GB(?:\s+carve-out)?$", re.IGNORECASE)
 _ONE_DEVICE = re.compile(r"\s+(?:one|1|single)\s+(?:GCD|tile|die)\b.*$", re.IGNORECASE)
 
 
@@ -179,11 +179,13 @@ def card_of(keys: Keys, lookup: Lookup) -> Card:
     """The card of a row.
 
     "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4
-    Pro
-    24GB") is the entry without the size where the catalog holds one version of it.
+    Pro 24GB") is the entry without the size; where a name leaves the number of GPU cores open, the full chip is taken:
+    it reads memory as fast.
     """
     name = need(keys.text("gpu"), "gpu")
     memory = keys.number("gpu_memory_gb", 0.1)
+    if " + " in name:
+        raise Unpredictable(_("“%(name)s” mixes cards: only groups of one kind are predicted.") % {"name": name})
     try:
         gpu = lookup.entry("gpu", name)
         return Card(gpu, float(gpu.gpus_per_card), memory)
@@ -192,13 +194,18 @@ def card_of(keys: Keys, lookup: Lookup) -> Card:
         if one != name:
             return Card(lookup.entry("gpu", one), 1.0, memory)
         size = _SIZE.search(name)
-        if size is None or not name.startswith("Apple"):
+        chip = (name[: size.start()] if size else name).split(" (")[0].removesuffix(" iGPU")
+        chips = (gpu for gpu in lookup.catalog.gpus.values() if gpu.form_factor == "SoC")
+        versions = [gpu for gpu in chips if gpu.name.split(" (")[0] == chip]
+        if not versions:
             raise
-        stem = name[: size.start()]
-        versions = [gpu for gpu in lookup.catalog.gpus.values() if gpu.name.split(" (")[0] == stem]
-        if len(versions) != 1:
-            raise
-        return Card(versions[0], 1.0, memory or float(size.group(1)))
+        memory = memory or (float(size.group(1)) if size else None)
+        return Card(max(versions, key=_cores_in_name), 1.0, memory)
+
+
+def _cores_in_name(gpu: Gpu) -> int:
+    cores = re.search(r"(\d+)-core", gpu.name)
+    return int(cores.group(1)) if cores else 0
 
 
 def _model(keys: Keys, lookup: Lookup) -> Llm:
