@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from gpuplanner.i18n import using
 from gpuplanner.model import bounds
-from gpuplanner.model.claims.checking import VERDICTS, Judgement, check, judge
+from gpuplanner.model.claims.checking import VERDICTS, Judgement, NoLetter, check, judge, put_into
 from gpuplanner.model.claims.reading import LONGEST, Claim, Unread, read
 from gpuplanner.model.evaluate import evaluate
-from gpuplanner.model.plan import ExchangeRate, Money, Plan
+from gpuplanner.model.plan import LETTERS, ExchangeRate, Money, Plan, Scenario
 from gpuplanner.model.results import Figure, exact
 from gpuplanner.report.claims import answer, as_text, to_json
 from tests.model.planning import catalog
@@ -335,3 +335,20 @@ def test_ten_thousand_characters_are_refused_at_once():
 def test_the_exact_figure_of_a_data_sheet_has_no_band():
     best = judged("H100 SXM 989 TFLOPS BF16").best
     assert best.figure == exact(best.figure.value or 0.0, "known")
+
+
+def test_a_claim_becomes_a_scenario_of_the_plan():
+    best = judged("H100 SXM is 2.3x A100 SXM 80GB for training").best
+    plan, letter = put_into(Plan(scenarios=(Scenario(letter="A"),)), best)
+    assert letter == "B"
+    assert [scenario.letter for scenario in plan.scenarios] == ["A", "B", "C"]
+    assert [scenario.groups[0].gpu for scenario in plan.scenarios[1:]] == ["H100 SXM 80GB", "A100 SXM 80GB"]
+    again, _letter = put_into(plan, best)
+    # The same work is not added twice.
+    assert again.workloads == plan.workloads
+
+
+def test_a_full_plan_takes_no_claim():
+    full = Plan(scenarios=tuple(Scenario(letter=letter) for letter in LETTERS))
+    with pytest.raises(NoLetter):
+        put_into(full, judged("70B runs on a 24 GB card").best)

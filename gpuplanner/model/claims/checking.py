@@ -21,8 +21,10 @@ from gpuplanner.model import case as cases
 from gpuplanner.model.bands import quotient, scaled, spread
 from gpuplanner.model.case import Case
 from gpuplanner.model.claims.reading import Cards, Claim
+from gpuplanner.model.edit import replace
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import (
+    LETTERS,
     ConcurrencyLoad,
     FineTune,
     Group,
@@ -1069,3 +1071,43 @@ def _figure_of(figure: Figure, lower: bool) -> dict[str, float | str]:
 
 def _ratio_of(figure: Figure) -> dict[str, float | str]:
     return {} if figure.value is None else {"ratio": figure.value}
+
+
+class NoLetter(ValueError):
+    """A plan has no letter left for the scenarios of a claim."""
+
+
+def put_into(plan: Plan, variant: Variant) -> tuple[Plan, str]:
+    """The plan with the configuration of a claim in it, and the letter of its first scenario.
+
+    A workload that the plan already has, but for its name, is used again. Raises `NoLetter` where all letters are
+    taken.
+    """
+    taken = {scenario.letter for scenario in plan.scenarios}
+    free = [letter for letter in LETTERS if letter not in taken]
+    if len(free) < len(variant.scenarios) or not variant.scenarios:
+        raise NoLetter
+    workload = variant.workload
+    added: tuple[Workload, ...] = ()
+    workload_id = ""
+    if workload is not None:
+        same = (each for each in plan.workloads if replace(replace(each, ("id",), _WORK), ("name",), "") == workload)
+        known = next(same, None)
+        ids = {each.id for each in plan.workloads}
+        workload_id = known.id if known is not None else _free_id(ids)
+        if known is None:
+            added = (replace(workload, ("id",), workload_id),)
+    scenarios = []
+    for letter, scenario in zip(free, variant.scenarios, strict=False):
+        placed = replace(scenario, ("letter",), letter)
+        for at, group in enumerate(placed.groups):
+            if group.runs:
+                placed = replace(placed, ("groups", at, "runs", 0, "workload"), workload_id)
+        scenarios.append(placed)
+    fields = {name: getattr(plan, name) for name in Plan.model_fields}
+    fields |= {"workloads": (*plan.workloads, *added), "scenarios": (*plan.scenarios, *scenarios)}
+    return Plan(**fields), free[0]
+
+
+def _free_id(ids: set[str]) -> str:
+    return next(name for name in (_WORK, *(f"{_WORK}-{n}" for n in range(2, len(ids) + 3))) if name not in ids)
