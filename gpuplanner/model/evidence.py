@@ -308,8 +308,8 @@ def nearest(like: Likeness, catalog: Catalog, count: int = 5) -> tuple[Near, ...
 
 
 def _left_out(row: Mapping[str, Any], catalog: Catalog) -> float | None:
-    residual = getattr(catalog.calibration, "residuals", {}).get(row.get("id"))
-    return None if residual is None or residual.left_out is None else float(residual.left_out)
+    residual = catalog.calibration.residuals.get(str(row.get("id")))
+    return None if residual is None or not np.isfinite(residual.left_out) else float(residual.left_out)
 
 
 # The family of measured rows that a figure of the comparison is like: of a server, of a program for one user, of a CPU.
