@@ -90,6 +90,7 @@ FINDINGS: dict[str, Fact] = {
     "nameplate_exceeds_cooling": Fact(
         N_("Nameplate {heat_w} exceeds cooling of {limit_w}"), N_("Nameplate exceeds the cooling")
     ),
+    "fabric_too_large": Fact(N_("{ports} network ports: more than three tiers of switches join")),
     "cannot_be_cooled": Fact(
         N_("Heat of {heat_w}: cards shut down, even at their lowest power limit"), N_("Too warm: cards shut down")
     ),
@@ -413,6 +414,14 @@ PARTS: dict[str, str] = {
     "server": N_("rest of the servers"),
     "gpu": N_("GPUs"),
     "usable": N_("usable"),
+    "network_switch": N_("network switch"),
+    "network_leaf": N_("leaf switches"),
+    "network_spine": N_("spine switches"),
+    "network_core": N_("core switches"),
+    "network_nic": N_("network cards"),
+    "network_copper": N_("copper cables"),
+    "network_transceiver": N_("transceivers"),
+    "network_fibre": N_("fibre cables"),
 }
 
 
@@ -590,6 +599,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "layers": format.count,
     "limit": format.count,
     "racks": format.count,
+    "ports": format.count,
     "need_bytes": format.bytes_gib,
     "usable_bytes": format.bytes_gib,
     "memory_bytes": format.bytes_gib,

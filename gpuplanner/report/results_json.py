@@ -15,6 +15,7 @@ from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import (
     Check,
     Demand,
+    FabricResult,
     Figure,
     Finding,
     Headline,
@@ -55,6 +56,7 @@ _KEYS: dict[type, dict[str, str]] = {
     },
     TrainResult: {"mfu": "mfu_share", "cost": "cost_amount"},
     RoomResult: {"pue": "pue_ratio", "throttled_speed": "throttled_speed_share", "limits": "limits_w"},
+    FabricResult: {"oversubscription": "oversubscription_ratio"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {
         name: f"{name}_amount"

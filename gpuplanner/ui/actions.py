@@ -37,6 +37,7 @@ _COMMANDS = {
     "scenario_right": _Command(N_("Move scenario &right"), ("Ctrl+Shift+Right",)),
     "baseline": _Command(N_("Make &baseline"), ("Ctrl+B",)),
     "currency": _Command(N_("&Currency and exchange rates …")),
+    "measurements": _Command(N_("Own &measurements"), ("Ctrl+M",)),
     "renew_entries": _Command(N_("Use &today's catalog in this plan")),
     "differences": _Command(N_("What the &author saw …")),
     "compare_entries": _Command(N_("&Compare ticked entries …")),

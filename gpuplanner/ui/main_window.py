@@ -490,7 +490,8 @@ class MainWindow(QMainWindow):
         for name in ("add_scenario", "duplicate", "remove_scenario", "scenario_left", "scenario_right", "baseline"):
             self._plan_menu.addAction(c[name])
         self._plan_menu.addSeparator()
-        self._plan_menu.addAction(c["currency"])
+        for name in ("measurements", "currency"):
+            self._plan_menu.addAction(c[name])
         tools = menu(N_("&Tools"))
         for name in ("claim", "", "add_entry", "compare_entries", "", "renew_entries", "differences"):
             tools.addAction(c[name]) if name else tools.addSeparator()
@@ -515,6 +516,7 @@ class MainWindow(QMainWindow):
             ("scenario_right", partial(self.move_scenario, 1)),
             ("baseline", self.make_baseline),
             ("currency", self.edit_currency),
+            ("measurements", self.edit_measurements),
             ("renew_entries", self.renew_entries),
             ("differences", self.show_differences),
             ("compare_entries", self.catalog.compare_ticked),
@@ -614,6 +616,7 @@ class MainWindow(QMainWindow):
             "accuracy": self._accuracy_page,
             "compare_cards": self._cards_page,
             "derivation": self._derivation_page,
+            "measurements": self._measurements_page,
         }
 
     def _accuracy_page(self) -> Page:
@@ -636,6 +639,16 @@ class MainWindow(QMainWindow):
         self.explain.explain(letter, key)
         page: Any = self.open_page("derivation")
         page.show_figure(letter, key)
+
+    def _measurements_page(self) -> Page:
+        from gpuplanner.ui.panels.measurements import MeasurementsPage
+
+        return MeasurementsPage(self.document, self.evaluation, self.theme)
+
+    def edit_measurements(self) -> None:
+        """Open the plan's own measurements."""
+        if self.shows_plan:
+            self.open_page("measurements")
 
     def _page_changed(self) -> None:
         self._show_docks()
