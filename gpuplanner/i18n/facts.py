@@ -230,6 +230,7 @@ OWN_ROWS: dict[str, Fact] = {
     "row_moves_nothing": Fact(N_("Shown only: such a figure moves no other.")),
     "row_breaks_bandwidth": Fact(N_("{ratio} what the memory bandwidth allows: check unit, cards and batch.")),
     "row_breaks_compute": Fact(N_("{ratio} what the computing rate allows: check unit, cards and precision.")),
+    "row_breaks_power": Fact(N_("{ratio} the power limit: check unit and cards.")),
     "row_breaks_memory": Fact(N_("More than the memory holds: check cards, weights and unit.")),
 }
 
@@ -467,6 +468,15 @@ def section(key: str) -> str:
 def chart_title(key: str) -> str:
     """The title of a chart. Raises `KeyError` for an unknown key."""
     return _(CHARTS[key].message)
+
+
+# What stands before a figure that the buyer's own measurements have moved.
+OWN_MARK = "•"
+
+
+def own_mark(note: str) -> str:
+    """The mark of a figure with this note; nothing where own measurements have not moved it."""
+    return f"{OWN_MARK} " if note == "own_rows" else ""
 
 
 def basis(name: str) -> str:

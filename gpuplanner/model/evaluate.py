@@ -45,6 +45,7 @@ from gpuplanner.model.plan import (
 )
 from gpuplanner.model.results import (
     NOT_KNOWN,
+    OWN_ROWS,
     Check,
     Demand,
     Figure,
@@ -634,6 +635,8 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
                     if value > 0
                     else exact(0.0, "predicted")
                 )
+                if first.own or second.own:
+                    ratio = ratio._replace(note=OWN_ROWS)
         elif (
             alike and mine is not None and mine[0].value is not None and (mine[1], reference[1]) == ("limit", "within")
         ):

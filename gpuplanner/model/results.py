@@ -36,6 +36,8 @@ class Figure(NamedTuple):
 
 
 NOT_KNOWN = Figure(None, None, None, "not known")
+# The note of a known figure that the buyer's own measurements have moved.
+OWN_ROWS = "own_rows"
 
 
 def exact(value: float, basis: Basis = "input", parts: tuple[Part, ...] = ()) -> Figure:

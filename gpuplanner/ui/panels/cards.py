@@ -200,6 +200,9 @@ def _run_words(scenario: Scenario, entry: ScenarioResult) -> str:
         split = " × ".join(f"{name}{degree}" for name, degree in degrees if degree > 1)
         if split:
             words.append(split)
+    if any(run.own for run in runs):
+        # Its figures are moved by the plan's own measurements.
+        words.append(_("measured"))
     return " · ".join(words)
 
 
