@@ -82,6 +82,10 @@ KV_BYTES = {
 SINGLE_USER_ENGINES = frozenset({"llama.cpp", "exllama", "MLC", "MLX"})
 
 
+# Server kernels for MXFP4 experts work on widths that are multiples of this.
+_EXPERT_TILE = 256
+
+
 class LlmColumns(NamedTuple):
     """The shape of a model. Parameters are counts, `kv_*` elements per token over all layers of a replica,
     `attention_*` FLOP per token and token of context."""
@@ -548,11 +552,12 @@ def compute_peak(gpu: Sequence[float] | np.ndarray, setting: Setting) -> float:
     return float(peak * card.sustained)
 
 
-def bytes_per_weight(weights: str, llm: Llm) -> tuple[float, float, float]:
+def bytes_per_weight(weights: str, llm: Llm, single_user: bool = False) -> tuple[float, float, float]:
     """Bytes of a weight in the body, in the experts, and in embedding and head.
 
-    Models trained in MXFP4 (gpt-oss) keep everything but the experts in 16 bit; FP4 files of hybrids keep the linear
-    attention so.
+    Models trained in MXFP4 (gpt-oss) keep everything but the experts in 16 bit, and servers widen their experts to
+    whole tiles of 256 (2,880 to 3,072: vLLM loads 64.4 GiB of gpt-oss-120b). FP4 files of hybrids keep the linear
+    attention in 16 bit.
 
     References
     ----------
@@ -561,12 +566,15 @@ def bytes_per_weight(weights: str, llm: Llm) -> tuple[float, float, float]:
     layout = WEIGHT_FORMATS[weights]
     size = layout.bits / 8
     rest = 2.0 if layout.rest_16 else size
-    body = size
+    body = expert = size
     if weights == "mxfp4" and (llm.native_dtype or "").startswith("mxfp4"):
         body = 2.0
+        if llm.moe is not None and not single_user:
+            tiles = -(-llm.moe.expert_width // _EXPERT_TILE)
+            expert = size * tiles * _EXPERT_TILE / llm.moe.expert_width
     elif weights in ("nvfp4", "fp4"):
         body = size + linear_attention_share(llm) * (2.0 - size)
-    return body, size, rest
+    return body, expert, rest
 
 
 def linear_attention_share(llm: Llm) -> float:

@@ -287,7 +287,7 @@ def build_case(
     places: dict[Setting, np.ndarray] = {setting: cases.constants_index(setting, calibration) for setting in settings}
     rows, indices = [], []
     for candidate in candidates:
-        body, expert, rest = cases.bytes_per_weight(candidate.weights, llm)
+        body, expert, rest = cases.bytes_per_weight(candidate.weights, llm, single_user)
         if run.pruning_2_4 and (stored or sparse_units):
             # 2:4 keeps half of the weights and two bits of position for each pair that is kept.
             body, expert = body * 0.5 + 0.125, expert * 0.5 + 0.125

@@ -117,7 +117,9 @@ class CpuRow(NamedTuple):
     sockets: float
     cores: float
     avx512: bool
+    server: bool
     tuned: bool
+    eight_bit: bool
     input: float
     output: float
 
@@ -372,7 +374,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     peak = compute_peak(columns, setting)
     if not np.isfinite(peak):
         raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
-    body, expert, rest = bytes_per_weight(weights, llm)
+    body, expert, rest = bytes_per_weight(weights, llm, single)
     shape: Any = LlmColumns(*llm_columns(llm))
     kv_word = keys.text("kv")
     kv_bytes = _kv_bytes(kv_word, engine, weights)
@@ -421,7 +423,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single,
         keys.has("scenario"), _offload(keys, family, llm), beams, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
-        keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
+        keys.number("power_limit_w", 1.0) or math.nan, (_host_bandwidth(keys) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
         serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer),
         per_node, calibration),
@@ -798,6 +800,9 @@ _CORES = (
 )  # fmt: skip
 
 
+_SERVER_CPU = re.compile(r"epyc|xeon|threadripper|platinum|gold|kunpeng|x99|graviton|ampere altra", re.IGNORECASE)
+
+
 def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     """Read a row about a host without a GPU."""
     llm = _model(keys, lookup)
@@ -805,7 +810,7 @@ def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     metric = keys.text("metric") or ""
     stated = keys.text("weights")
     weights = weight_format(stated) if stated else default_weights(llm)
-    bandwidth = keys.number("host_memory_gbs", 0.1)
+    bandwidth = _host_bandwidth(keys)
     sockets = 2.0 if _two_sockets(host) else 1.0
     cpu = _named_cpu(host, lookup)
     if bandwidth is None and cpu is not None:
@@ -816,10 +821,12 @@ def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     engine = keys.record("engine")
     tuned = any(_TUNED_CPU.search(engine.text(key) or "") for key in ("name", "kind"))
     prompt, answer = _lengths(keys, metric)
+    server = bool(_SERVER_CPU.search(host))
     avx512 = bool(cpu.avx512) if cpu is not None else bool(_AVX512.search(host))
     return CpuRow(
-        llm_columns(llm), bytes_per_weight(weights, llm), _kv_bytes(keys.text("kv")),
-        (bandwidth or math.nan) * 1e9, sockets, cores, avx512, tuned, prompt, answer,
+        llm_columns(llm), bytes_per_weight(weights, llm, True), _kv_bytes(keys.text("kv")),
+        (bandwidth or math.nan) * 1e9, sockets, cores, avx512, server, tuned,
+        WEIGHT_FORMATS[weights].level <= 8, prompt, answer,
     )  # fmt: skip
 
 
@@ -835,6 +842,39 @@ def _cores(host: str, sockets: float) -> float:
     return next(
         (float(cores) * sockets for pattern, cores in _CORES if re.search(pattern, host.casefold())), 8.0 * sockets
     )
+
+
+_TRANSFERS = re.compile(r"ddr([345])x?[\s-]*(\d{4})?", re.IGNORECASE)
+_CHANNELS = re.compile(r"(\d+)\s*(?:memory\s*)?channels?", re.IGNORECASE)
+_CHANNEL_WORDS = (("dual-channel", 2), ("quad-channel", 4), ("octa-channel", 8), ("eight-channel", 8))
+# Millions of transfers a second of the usual memory of a generation, and channels a socket by the processor's name.
+_USUAL_TRANSFERS = {"3": 1600.0, "4": 3200.0, "5": 5600.0}
+_CHANNELS_BY_NAME = (
+    (r"epyc 9|xeon 6|turin|genoa", 12, "5"), (r"epyc 7|milan|rome", 8, "4"), (r"threadripper pro", 8, "5"),
+    (r"threadripper", 4, "4"), (r"x99|e5-26", 4, "4"), (r"xeon|platinum|gold", 8, "5"),
+    (r"ryzen [3579] [1-5]\d{3}", 2, "4"), (r"ryzen|core.{0,6} (?:i[3579]|ultra)|\bi[3579]-1[2-5]\d{3}", 2, "5"),
+    (r"\bi[3579]-\d{4,5}", 2, "4"),
+)  # fmt: skip
+
+
+def _host_bandwidth(keys: Keys) -> float | None:
+    """Memory bandwidth of all sockets of a row's host: stated, else channels x transfers x 8 bytes from what its words
+    say, else from what such processors are sold with. [GB/s]; None where nothing tells."""
+    stated = keys.number("host_memory_gbs", 0.1)
+    if stated is not None:
+        return stated
+    host = (keys.text("host") or "").casefold()
+    named = next(((count, kind) for pattern, count, kind in _CHANNELS_BY_NAME if re.search(pattern, host)), None)
+    kind = _TRANSFERS.search(host)
+    counted = _CHANNELS.search(host)
+    channels = float(counted.group(1)) if counted else next((n for word, n in _CHANNEL_WORDS if word in host), None)
+    if channels is None:
+        channels = named[0] if named else None
+    if channels is None or not (kind or named):
+        return None
+    generation = kind.group(1) if kind else str(named[1] if named else "5")
+    transfers = float(kind.group(2)) if kind and kind.group(2) else _USUAL_TRANSFERS[generation]
+    return channels * transfers * 8e-3 * (2.0 if _two_sockets(host) else 1.0)
 
 
 _NODE_NETWORK_DEFAULT = 8 * 50e9
@@ -916,6 +956,6 @@ def read(row: Mapping[str, Any], family: str, lookup: Lookup, calibration: Calib
         keys, lookup
     ):
         return training_row(keys, lookup, calibration)
-    if family == "offload" and not keys.has("host_memory_gbs"):
+    if family == "offload" and _host_bandwidth(keys) is None:
         raise Unpredictable(_("The speed of the host's memory (“host_memory_gbs”) is not stated."))
     return serving_row(keys, lookup, calibration, family)
