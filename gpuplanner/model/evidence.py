@@ -27,6 +27,7 @@ JUDGED_WIDENING = {
     "architecture": 1.6,
     "pcie_tensor": 1.3,
     "experts_across_servers": 1.5,
+    "experts_trained": 1.5,
     "long_context": 1.2,
 }
 _LONG_CONTEXT_TOKENS = 32_000
@@ -95,12 +96,20 @@ def serving(
 
 
 def training(
-    calibration: Calibration, architecture: str, gpu: Gpu, framework: str, sequence: float, context_parallel: bool
+    calibration: Calibration,
+    architecture: str,
+    gpu: Gpu,
+    llm: Llm,
+    framework: str,
+    sequence: float,
+    context_parallel: bool,
 ) -> Evidence:
     """The evidence for a training configuration."""
     reasons = _card(calibration, gpu, architecture, "train matrix16")
     if framework == "other":
         reasons.append("engine")
+    if llm.moe is not None:
+        reasons.append("experts_trained")
     if sequence > _LONG_CONTEXT_TOKENS or context_parallel:
         reasons.append("long_context")
     return _widen(calibration, reasons)

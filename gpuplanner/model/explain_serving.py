@@ -87,8 +87,7 @@ def _answer(o: Operating) -> Node:
 
 def _degree(o: Operating, name: str, value: float, symbol: str) -> Node:
     """A degree of the split: typed, or what the automatic choice came to."""
-    assert o.result.choice is not None
-    if name in o.result.choice.auto or not o.group.runs:
+    if not o.group.runs or getattr(o.group.runs[0], name) == "auto":
         return o.leaves.chosen(name, value, symbol=symbol)
     return o.leaves.typed(name, value, "count", (*o.place, "runs", 0, name), symbol)
 

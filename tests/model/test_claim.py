@@ -361,7 +361,7 @@ _SHAPES = st.sampled_from(
     [
         "{n} tok/s on {c} with {m} {w} batch {n}", "{m} {w} runs on {c} at {n} tok/s per user {n} in {n} out",
         "first token under {n} s for {n} prompts on {c} with {m} {w}", "TPOT {n} ms {m} {w} {c}", "{m} fits in {c} {w}",
-        "{c} is {n}x {d} for training {w}", "{c} is {n}x {d}", "{c} {w} {n} TFLOPS", "{c} has {n} GB/s",
+        "{c} is {n}x {d} for training {w}", "{c} is {n}x {d} {w}", "{c} {w} {n} TFLOPS", "{c} has {n} GB/s",
         "${n} buys {c}", "¥{n} 买 {c} 二手", "{c} {n} $ per hour", "{m} QLoRA fits on {c}", "{c} draws {n} kW",
         "train {m} on {n} tokens in {n} days on {c} {w}", "fine-tune {m} at {n} tok/s on {c} {w}", "MFU {n} % {c} {m}",
         "from {n} days to {n} hours with {c} instead of {d}", "{m} prefill {n} tok/s on {c} {w}",

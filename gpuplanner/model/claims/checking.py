@@ -1115,7 +1115,7 @@ def _first(result: ServeResult, batch: float) -> Figure:
 
 
 def _bits(width: str) -> float:
-    layout = cases.WEIGHT_FORMATS.get(width)
+    layout = cases.WEIGHT_FORMATS.get("fp32" if width == "tf32" else width)
     return layout.bits if layout is not None else float(width.split("-")[0])
 
 

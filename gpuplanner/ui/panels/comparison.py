@@ -400,6 +400,7 @@ class ComparisonTable(QTableView):
     """The table of metrics by scenarios."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
     column_clicked = Signal(str)
     hovered = Signal(str)
 
@@ -433,6 +434,7 @@ class ComparisonTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
         self.clicked.connect(self._clicked)
+        self.doubleClicked.connect(self._derive)
         self.setAccessibleName(_("Comparison of scenarios"))
 
     def show_lines(self, columns: tuple[Column, ...], lines: tuple[Line, ...]) -> None:
@@ -549,9 +551,15 @@ class ComparisonTable(QTableView):
         if subject is not None:
             self.explain_requested.emit(*subject)
 
+    def _derive(self, index: QModelIndex) -> None:
+        subject = self.lines_model.subject(index)
+        if subject is not None:
+            self.derivation_requested.emit(*subject)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.explain_current()
+            self._derive(self.currentIndex())
         elif event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.tsv())
         else:
@@ -597,6 +605,7 @@ class ComparisonPanel(QWidget):
     """Tabs: the table with two charts, all charts, and each chart alone."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
 
     # The identity of a measured row that was clicked.
     row_requested = Signal(str)
@@ -630,6 +639,7 @@ class ComparisonPanel(QWidget):
         self._stack = QStackedWidget()
         self.table = ComparisonTable(theme)
         self.table.explain_requested.connect(self.explain_requested)
+        self.table.derivation_requested.connect(self.derivation_requested)
         self.table.column_clicked.connect(document.select)
         self.table.hovered.connect(self._emphasise)
         self.empty = QLabel()
