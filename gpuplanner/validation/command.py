@@ -58,7 +58,8 @@ def run(paths: Sequence[Path], catalog: Catalog, worst: int = 0) -> dict[str, An
                 family: [row["id"] for row in found] for family, found in scoring.worst(scored, worst).items()
             }
         if any(row["left_out"] is not None for row in scored["rows"]):
-            result["without_file"] = dict(catalog.calibration.without_file)
+            known, given = catalog.calibration.without_file, {Path(path).name for path in paths}
+            result["without_file"] = {name: known[name] for name in sorted(given & set(known))}
     return result
 
 

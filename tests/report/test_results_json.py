@@ -96,6 +96,8 @@ def test_a_figure_is_value_low_high_and_basis():
         "low": figure.low,
         "high": figure.high,
         "basis": "predicted",
+        # 21 / 17 and 17 / 14 are below 1.35.
+        "confidence": "good",
         "parts": {part.name: part.value for part in figure.parts},
     }
 

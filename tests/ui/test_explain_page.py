@@ -1,4 +1,4 @@
-"""The derivation page: a tree of the figure, the formula of the chosen row, sources, what moves it, and the way back."""
+"""The derivation page: a tree of figures, the formula of the chosen row, sources, what moves it, the way back."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,15 +12,23 @@ from gpuplanner.storage.settings import Settings
 from gpuplanner.ui.panels.derivation import DerivationPage
 
 
+class Discard:
+    """Answers in place of the dialogs."""
+
+    def save_changes(self, title):
+        return "discard"
+
+
 @pytest.fixture
-def window(qtbot, qapp, catalog, tmp_path):
+def window(qapp, catalog, tmp_path):
     made = app.build(catalog, Settings(), "light", tmp_path)
-    qtbot.addWidget(made)
+    made.ask = Discard()
     made.show()
     made.open_sample(SAMPLES[0].key)
     yield made
-    made.document.undo_stack.setClean()
     made.close()
+    made.deleteLater()
+    QApplication.processEvents()
 
 
 @pytest.fixture
