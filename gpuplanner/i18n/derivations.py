@@ -333,6 +333,9 @@ CONSTANTS: dict[str, str] = {
     "train hidden tensor communication": N_("Share of tensor traffic that is hidden"),
     "train overlap": N_("Share of compute that hides gradient exchange"),
     "bubble share": N_("Share of the textbook bubble"),
+    "stragglers": N_("Loss to stragglers a doubling of cards"),
+    "cpu token time": N_("Fixed time per token"),
+    "cpu matrix": N_("Share of the processor's vector rate reached"),
     "cpu dram": N_("Share of the processor's bandwidth reached"),
 }
 
@@ -401,6 +404,10 @@ VALID: dict[str, str] = {
 }
 
 
+# From here on tokens are counted in millions, billions or 亿.
+_MANY_TOKENS = 1e6
+
+
 def name(node: Any) -> str:
     """What a node is called; a constant by its group and row, a side of a ratio with its letter."""
     if node.constant is not None:
@@ -444,9 +451,13 @@ def value(node: Any, currency: str) -> tuple[str, str]:
     unit = "" if of.kind in ("headroom", "ratio") else of.unit
     if node.value is None:
         return format.NOT_KNOWN, ""
+    if of.kind == "tokens" and abs(node.value) >= _MANY_TOKENS:
+        return format.tokens(node.value), unit
     if of.kind in ("share", "headroom", "ratio", "power"):
         return of.value(node.value), unit
     exactly = node.origin in ("your input", "catalog", "choice") and not node.children
+    # A count is a count, however it came about: 2 FLOP, 8 cards.
+    exactly = exactly or (of.kind in ("count", "tokens") and float(node.value).is_integer())
     digits = of.exact(node.value) if exactly else of.value(node.value)
     return (digits if len(digits) <= 9 else of.value(node.value)), unit
 
@@ -458,6 +469,8 @@ def band(node: Any, currency: str) -> str:
 
 def text(node: Any, currency: str) -> str:
     """A node's value with its unit."""
+    if node.kind == "money":
+        return format.money(node.value, currency)
     shown, unit = value(node, currency)
     return f"{shown} {unit}" if unit else shown
 

@@ -14,7 +14,7 @@ from gpuplanner.model import explain_serving as serving
 from gpuplanner.model import explain_training as training
 from gpuplanner.model.bands import scaled
 from gpuplanner.model.derivation import Leaves, Node, figure, less, made, over, plus, times, total_of
-from gpuplanner.model.evaluate import held_back
+from gpuplanner.model.evaluate import held_back, view_of
 from gpuplanner.model.plan import Group, Plan, Serve
 from gpuplanner.model.results import (
     FabricPart,
@@ -81,7 +81,7 @@ def subject(plan: Plan, catalog: Catalog, results: Results, letter: str, workloa
     if entry is None or at is None:
         return None
     rows = {row.key: row for row in comparison.rows(plan, results, workload)}
-    view = catalog.over(plan.entries)
+    view = view_of(plan, catalog)
     return Subject(plan, view, results, workload, at, entry, rows, Leaves(view))
 
 
@@ -231,8 +231,8 @@ def _of_group(s: Subject, result: ServeResult, metric: str) -> Node | None:
 
 
 _PROCESSOR_FIGURES = {
-    "first_token": ("first_token_s", "duration", "cpu_prefill"),
-    "per_token": ("per_token_s", "duration", "cpu_decode"),
+    "first_token": ("first_token_s", "first_token", "cpu_prefill"),
+    "per_token": ("per_token_s", "per_token", "cpu_decode"),
     "output": ("output_tokens_s", "tokens_s", "cpu_decode"),
     "output_limit": ("output_tokens_s_limit", "tokens_s", "cpu_decode"),
     "headroom": ("headroom", "headroom", "cpu_decode"),
@@ -267,7 +267,9 @@ def _on_processors(s: Subject, result: ServeResult, metric: str) -> Node | None:
     if llm is not None:
         given.append(s.leaves.shaped("active_params", float(llm.params_active), llm, "parameters", "N"))
     if metric in ("per_token", "decode_step") and shown.parts:
-        parts = [made(Node(f"{part.name}_time", part.value, kind, operation="follows"), *given) for part in shown.parts]
+        parts = [
+            made(Node(f"{part.name}_time", part.value, "duration", operation="follows"), *given) for part in shown.parts
+        ]
         return figure(metric, shown, kind, "sum", *plus(*parts), family=family)
     return figure(metric, shown, kind, "follows", *given, family=family)
 

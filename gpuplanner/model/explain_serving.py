@@ -422,7 +422,7 @@ def first_token(o: Operating) -> Node:
     """First token at the load: own prefill, the step under way, the engine, the wait, and how far the slow ones lie."""
     shown = o.result.first_token_s
     root = Node(
-        "first_token", shown.value, "duration", "", shown.low, shown.high, operation="sum", family="ttft_loaded",
+        "first_token", shown.value, "first_token", "", shown.low, shown.high, operation="sum", family="ttft_loaded",
         numbers={"percentile": o.workload.first_token_percentile},
     )  # fmt: skip
     if shown.value is None:
@@ -496,7 +496,7 @@ def per_token(o: Operating) -> Node:
         Node("in_flight", o.batch, "count", "B"),
     )  # fmt: skip
     root = Node(
-        "per_token", shown.value, "duration", "", shown.low, shown.high, operation="product", family="serving_tpot",
+        "per_token", shown.value, "per_token", "", shown.low, shown.high, operation="product", family="serving_tpot",
         numbers={"percentile": o.workload.per_token_percentile},
     )  # fmt: skip
     return made(root, *times(average, crowding))

@@ -102,7 +102,9 @@ def _made(
     unit = "" if scale.kind in ("headroom", "ratio") else scale.unit
     sure = ""
     if ends is not None and figure.basis in ("predicted", "not validated") and figure.value and figure.low:
-        sure = evidence.confidence(figure.value / figure.low if figure.low > 0 else float("inf"))
+        high = figure.high or figure.value
+        width = max(figure.value / figure.low, high / figure.value) if figure.low > 0 else float("inf")
+        sure = evidence.confidence(width)
     return Explained(
         letter, title, scale.value(figure.value), unit, scale.value(figure.low), scale.value(figure.high), ends,
         target, need if target is not None else "", status, _verdict(figure, target_text, better, status),

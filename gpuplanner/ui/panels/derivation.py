@@ -317,7 +317,7 @@ class _Moved(QWidget):
     def paintEvent(self, _event: Any) -> None:
         theme, painter = self._source.theme, QPainter(self)
         widest = max((max(abs(down), abs(up)) for _n, _e, down, up in self._rows), default=0.0) or 1.0
-        left, right = self.width() * 0.34, self.width() * 0.54
+        left, right = self.width() * 0.34, max(self.width() - 240.0, self.width() * 0.5)
         middle, half = (left + right) / 2, max((right - left) / 2 - 6, 10.0)
         for at, (name, effect, down, up) in enumerate(self._rows):
             box = QRectF(12, at * ROW, left - 20, ROW)
@@ -562,7 +562,7 @@ class DerivationPage(Page):
             parts.append(_("Binds: {what}.").format(what=facts.word(binds)))
         if self._shown is not None and self._shown.confidence:
             word = derivations.confidence(self._shown.confidence)
-            parts.append(_("Confidence: {word}").format(word=word) + ".")
+            parts.append(_("Confidence: {word}.").format(word=word))
         if self.root is not None:
             own = [each for each in self.root.children if each.share]
             shares = sorted(own, key=lambda each: -(each.share or 0.0))[:2]
@@ -631,7 +631,8 @@ class DerivationPage(Page):
             ).format(count=band.sources, half=format.number(band.factor_50), most=format.number(band.factor_80))
             found.append((_("Checked on"), checked))
         if node.has_band and node.value and node.low and node.low > 0 and node.family:
-            word = derivations.confidence(evidence.confidence(node.value / node.low))
+            width = max(node.value / node.low, (node.high or node.value) / node.value)
+            word = derivations.confidence(evidence.confidence(width))
             found.append((_("Confidence"), word))
         if node.source is not None:
             source = node.source
@@ -772,11 +773,12 @@ def _mover_name(mover: Any, root: Node | None, currency: str) -> str:
 
 
 def _both(mover: Any, down: float, up: float) -> str:
-    """Both steps with their effects: "4 −50 % · 16 +90 %"."""
+    """Both steps with their effects: "4 → −50 % · 16 → +90 %"."""
     parts = []
+    # A step is written to three figures: its exact size says nothing.
     for value, change in ((mover.down, down), (mover.up, up)):
         if value is not None:
-            at = derivations.text(Node(mover.key, round(value, 6), mover.kind, origin="your input"), "")
+            at = derivations.text(Node(mover.key, value, mover.kind), "")
             parts.append(f"{at} → {format.signed_percent(change)}")
     return " · ".join(parts)
 
