@@ -109,12 +109,12 @@ def test_adapters_train_a_model_that_full_training_cannot_hold():
         assert trained(H100, tuning(LLAMA_8B, method=method), gpus_per_server=1).fits.status != "fail"
 
 
-def test_quantised_base_weights_take_about_a_quarter():
+def test_quantised_base_weights_take_about_half_with_their_ends_in_32_bit():
     half, quarter = (
         trained(H100, tuning(LLAMA_8B, method=method), gpus_per_server=1).memory.weights for method in ("lora", "qlora")
     )
-    # 4.5 bit and a 16-bit embedding and head, against 16 bit.
-    assert 0.25 < quarter / half < 0.45
+    # (6.98e9 x 4.5 bit + embedding and head, 1.05e9, that PEFT raises to 32 bit) / (8.03e9 x 16 bit), a layer at work.
+    assert 0.5 < quarter / half < 0.56
 
 
 def test_a_run_that_does_not_fit_has_no_figures():
