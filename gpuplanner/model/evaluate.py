@@ -455,14 +455,16 @@ def _serve_all(
     """All groups that serve one workload; the load is shared by what each can carry."""
     demand = serving.demand_of(workload, None, economics.term_years)
     prepared = [
-        None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog)
+        None
+        if hardwares[i].gpu is None or _is_offloaded(run)
+        else _serving_runs(workload, group, scenario.network, run, catalog)
         for i, group, run in runs
     ]
     hosts: list[ServeResult | None] = []
     for (i, group, run), one in zip(runs, prepared, strict=True):
         hosts.append(
             _on_processors(workload, i, group, run, hardwares[i], 1.0, demand, catalog)
-            if one is None and not group.gpu
+            if one is None and (not group.gpu or _is_offloaded(run))
             else None
         )
     capacities = [
@@ -514,6 +516,11 @@ def _operating(
 ) -> ServeResult:
     # The end of the term does not matter for today's operating point.
     return _operating_points(one, workload, group_index, share, catalog, 1.0)
+
+
+def _is_offloaded(run: Run) -> bool:
+    """Whether a run leaves a part of the weights in the host's memory."""
+    return run.offload == "weights"
 
 
 def _on_processors(
