@@ -538,8 +538,9 @@ def outline(node: Any, currency: str, depth: int = 0) -> list[str]:
     cited = ""
     if node.source is not None:
         cited = ", ".join(part for part in (node.source.title or node.source.where, node.source.date) if part)
+    how = in_numbers(node, currency) or in_words(node)
     cells = (
-        name(node), shown, unit, band(node, currency), origin(node), in_numbers(node, currency) or in_words(node), cited,
+        name(node), shown, unit, band(node, currency), origin(node), how, cited,
     )  # fmt: skip
     # A line break in a name must not begin a row of the table.
     lines = ["  " * depth + "\t".join(" ".join(cell.split()) for cell in cells).rstrip()]
