@@ -81,7 +81,8 @@ def cpu_prefill_s(
     """
     share = np.where(tuned, calibration.value("cpu matrix", "tuned"), calibration.value("cpu matrix", "llama.cpp"))
     integer = np.where(np.asarray(eight_bit) & ~np.asarray(tuned, bool), _INTEGER_RATE, 1.0)
-    filled = 1.0 / (1.0 + _ROWS_OF_HALF_A_BLOCK / np.asarray(rows_per_expert, float))
+    rows = np.asarray(rows_per_expert, float)
+    filled = 1.0 / (1.0 + _ROWS_OF_HALF_A_BLOCK / np.maximum(rows, 1e-9))
     return flop / (share * integer * filled * peak)
 
 
