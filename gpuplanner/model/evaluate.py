@@ -138,7 +138,7 @@ def _own_rows(plan: Plan, scenarios: tuple[ScenarioResult, ...], catalog: Catalo
                 known = speaks.get(at, ())
                 if result.letter in known or like is None or families.isdisjoint(residual.families):
                     continue
-                if own_rows.common(like, residual.like) > 0:
+                if own_rows.alike(like, residual.like):
                     speaks[at] = (*known, result.letter)
     return tuple(row._replace(scenarios=speaks.get(row.row, ())) for row in own.judged)
 
