@@ -17,7 +17,8 @@ setting      0.35   never: load, split and all else
 Rows of another family, architecture, engine or kind of model have nothing in common with a scenario and change nothing.
 A row adds the scatter of re-measuring (a factor of 1.03) and, once for all rows of one source, that of another machine
 and hand (1.10). Conditioning the normal distribution on the rows gives the shift and what is left of s; no band becomes
-narrower than re-measuring allows. Order does not matter, and a further row never widens a band.
+narrower than re-measuring allows. Order does not matter, and a further row never widens a band. The 50 rows most alike
+count.
 
 The shares are judgements, rounded from the scatter of the shipped rows within one setting of card, engine, model and
 format (about 0.6 s), between models of a card and engine, and between sources (1.07–1.16). Tried on those rows, each
@@ -45,7 +46,7 @@ REMEASURED, OTHER_SOURCE = float(np.log(1.03)), float(np.log(1.10))
 # Half of an 80 % interval of a normal distribution, in standard deviations.
 Z_80 = 1.2816
 # The rows that are most like a scenario speak for the rest.
-_MOST_ROWS = 200
+_MOST_ROWS = 50
 # Families of rows that say something about a family of figures. An unloaded figure of a program for one user is
 # predicted by the same formula as that of a server.
 SPEAKS_FOR = {
