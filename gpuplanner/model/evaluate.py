@@ -6,13 +6,25 @@ else.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import cost, cpu_serving, evidence, findings, fitting, hardware, room, serving, verdict
+from gpuplanner.i18n import language
+from gpuplanner.model import (
+    cost,
+    cpu_serving,
+    evidence,
+    findings,
+    fitting,
+    hardware,
+    own_rows,
+    room,
+    serving,
+    verdict,
+)
 from gpuplanner.model.bands import between, product, quotient, scaled, spread, total
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.findings import Computed
@@ -21,6 +33,7 @@ from gpuplanner.model.plan import (
     ExchangeRate,
     FineTune,
     Group,
+    PinnedEntries,
     Plan,
     Run,
     Scenario,
@@ -32,10 +45,12 @@ from gpuplanner.model.plan import (
 )
 from gpuplanner.model.results import (
     NOT_KNOWN,
+    OWN_ROWS,
     Check,
     Demand,
     Figure,
     MoneyResult,
+    OwnRow,
     Results,
     ScenarioResult,
     ServeResult,
@@ -53,7 +68,26 @@ _LEAST_BUSY = 1e-6
 _LEAST_POWER_W = 1.0
 _SECONDS_PER_YEAR = HOURS_PER_YEAR * SECONDS_PER_HOUR
 
-_views = IdentityCache(lambda entries, catalog: catalog.over(entries), limit=64)
+
+def _view(entries: PinnedEntries, measured: tuple[dict[str, Any], ...], _language: str, catalog: Catalog) -> Catalog:
+    """The catalog as a plan sees it: its pinned records in front, and what its own measurements come to."""
+    view = catalog.over(entries)
+    if not measured:
+        return view
+    # Reading rows takes many modules, and most plans have none.
+    from gpuplanner.model.measured.own import judge
+
+    return view.with_own_rows(judge(measured, view))
+
+
+_views = IdentityCache(_view, limit=64)
+
+
+def view_of(plan: Plan, catalog: Catalog) -> Catalog:
+    """The catalog as `evaluate` sees it for a plan; remembered, so that what was derived from it is found again."""
+    # Why a row is not understood is said in a sentence of the language in force.
+    view: Catalog = _views(plan.entries, plan.measured, language() if plan.measured else "", catalog)
+    return view
 
 
 def evaluate(plan: Plan, catalog: Catalog) -> Results:
@@ -62,7 +96,7 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid
     plan: what cannot be computed is a figure that is not known, with a reason.
     """
-    view: Catalog = _views(plan.entries, catalog)
+    view = view_of(plan, catalog)
     demands = tuple(_demand(workload, plan.economics.term_years, view) for workload in plan.workloads)
     computed: tuple[Computed, ...] = tuple(
         _scenarios(
@@ -84,8 +118,29 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     return Results(
         demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed),
         plan.baseline_letter, plan.currency,
-        MODEL_VERSION, view.calibration.id,
+        MODEL_VERSION, view.calibration.id, _own_rows(plan, scenarios, view),
     )  # fmt: skip
+
+
+def _own_rows(plan: Plan, scenarios: tuple[ScenarioResult, ...], catalog: Catalog) -> tuple[OwnRow, ...]:
+    """The plan's own measurements, each with the scenarios that it speaks for."""
+    own = catalog.own_rows
+    if own is None:
+        return ()
+    speaks: dict[int, tuple[str, ...]] = {}
+    for result, scenario in zip(scenarios, plan.scenarios, strict=True):
+        runs: list[ServeResult | TrainResult] = [*result.serve, *result.train]
+        for run in runs:
+            workload = next(each for each in plan.workloads if each.id == run.workload)
+            like = own_rows.like_of(workload, scenario.groups[run.group], run.choice, catalog)
+            families = {shift.family for shift in run.own}
+            for at, residual in zip(own.at, own.residuals, strict=True):
+                known = speaks.get(at, ())
+                if result.letter in known or like is None or families.isdisjoint(residual.families):
+                    continue
+                if own_rows.alike(like, residual.like):
+                    speaks[at] = (*known, result.letter)
+    return tuple(row._replace(scenarios=speaks.get(row.row, ())) for row in own.judged)
 
 
 def _demand(workload: Workload, term_years: float, catalog: Catalog) -> Demand:
@@ -244,10 +299,7 @@ def _throttled(
     """
     left = dict(space.device_limits_w)
     groups = tuple(
-        group
-        if i not in left
-        else group.model_copy(update={"power_cap_w": max(left[i] * _per_card(hardwares[i]), _LEAST_POWER_W)})
-        for i, group in enumerate(scenario.groups)
+        group if i not in left else held_back(group, left[i], hardwares[i]) for i, group in enumerate(scenario.groups)
     )
     held = scenario.model_copy(update={"groups": groups})
     capped = [hardware.resolved(group, held.network, catalog) for group in groups]
@@ -268,6 +320,11 @@ def _throttled(
         it_average_w=draws.it_average_w,
         facility_w=draws.facility_w,
     )
+
+
+def held_back(group: Group, device_limit_w: float, hard: hardware.Hardware) -> Group:
+    """The group with its cards capped at what the room leaves each of their devices."""
+    return group.model_copy(update={"power_cap_w": max(device_limit_w * _per_card(hard), _LEAST_POWER_W)})
 
 
 def _rate(work: Work) -> float:
@@ -398,14 +455,16 @@ def _serve_all(
     """All groups that serve one workload; the load is shared by what each can carry."""
     demand = serving.demand_of(workload, None, economics.term_years)
     prepared = [
-        None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog)
+        None
+        if hardwares[i].gpu is None or _is_offloaded(run)
+        else _serving_runs(workload, group, scenario.network, run, catalog)
         for i, group, run in runs
     ]
     hosts: list[ServeResult | None] = []
     for (i, group, run), one in zip(runs, prepared, strict=True):
         hosts.append(
             _on_processors(workload, i, group, run, hardwares[i], 1.0, demand, catalog)
-            if one is None and not group.gpu
+            if one is None and (not group.gpu or _is_offloaded(run))
             else None
         )
     capacities = [
@@ -457,6 +516,11 @@ def _operating(
 ) -> ServeResult:
     # The end of the term does not matter for today's operating point.
     return _operating_points(one, workload, group_index, share, catalog, 1.0)
+
+
+def _is_offloaded(run: Run) -> bool:
+    """Whether a run leaves a part of the weights in the host's memory."""
+    return run.offload == "weights"
 
 
 def _on_processors(
@@ -584,6 +648,8 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
                     if value > 0
                     else exact(0.0, "predicted")
                 )
+                if first.own or second.own:
+                    ratio = ratio._replace(note=OWN_ROWS)
         elif (
             alike and mine is not None and mine[0].value is not None and (mine[1], reference[1]) == ("limit", "within")
         ):

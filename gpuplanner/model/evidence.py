@@ -2,11 +2,12 @@
 are nearest to it.
 
 The 80 % factor of a family comes from cross-validated residuals; it is widened by a power for each way in which the
-configuration lies
-outside of what was measured. The widening powers are judgements, kept here until rows allow to derive them.
+configuration lies outside of what was measured. The powers come with the calibration, from rows that were left out;
+those that no rows can tell are judged here.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,37 +18,56 @@ from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model.case import SINGLE_USER_ENGINES, WEIGHT_FORMATS, IdentityCache, Setting
 from gpuplanner.model.parallelism import Split
 from gpuplanner.model.plan import FineTune, Group, PinnedEntries, Plan, Serve, Workload
-from gpuplanner.model.results import Choice, Results, ServeResult, TrainResult
+from gpuplanner.model.results import Choice, Figure, Results, ServeResult, TrainResult
 
-# Powers of the family's factor.
-_CARD_NOT_SEEN = 1.15
-_ENGINE_NOT_SEEN = 1.25
-_ARCHITECTURE_NOT_SEEN = 1.6
-_PCIE_TENSOR = 1.3
-_EXPERTS_ACROSS_SERVERS = 1.5
-_LONG_CONTEXT = 1.2
+# Powers of the family's factor where the calibration has no measured one: judgements of the method's authors.
+JUDGED_WIDENING = {
+    "card": 1.15,
+    "engine": 1.25,
+    "architecture": 1.6,
+    "pcie_tensor": 1.3,
+    "experts_across_servers": 1.5,
+    "experts_trained": 1.5,
+    "long_context": 1.2,
+}
 _LONG_CONTEXT_TOKENS = 32_000
 _GOOD, _FAIR = 1.35, 1.6
 
 
+class Own(NamedTuple):
+    """What the buyer's own measurements say of a family of figures (see `own_rows`).
+
+    ``rows`` of them count; ``shift`` multiplies speeds and powers and divides times; ``narrowing`` multiplies the log
+    half-width.
+    """
+
+    rows: int
+    shift: float
+    narrowing: float
+
+
 class Evidence(NamedTuple):
-    """What widens a band: ``power`` multiplies the log half-width, ``outside`` names the reasons."""
+    """What widens a band: ``power`` multiplies the log half-width, ``outside`` names the reasons.
+
+    ``own`` holds what own measurements say, by family; empty without them.
+    """
 
     power: float
     outside: tuple[str, ...]
     validated: bool
+    own: Mapping[str, Own] = MappingProxyType({})
 
 
-def _widen(reasons: list[tuple[str, float]], validated: bool) -> Evidence:
-    power = float(np.prod([power for _, power in reasons]))
-    return Evidence(power, tuple(name for name, _ in reasons), validated)
+def _widen(calibration: Calibration, reasons: list[str]) -> Evidence:
+    power = float(np.prod([calibration.widening.get(name, JUDGED_WIDENING[name]) for name in reasons]))
+    return Evidence(power, tuple(reasons), "architecture" not in reasons)
 
 
-def _card(calibration: Calibration, gpu: Gpu, architecture: str, group: str) -> list[tuple[str, float]]:
+def _card(calibration: Calibration, gpu: Gpu, architecture: str, group: str) -> list[str]:
     position = calibration.position(group, architecture)
     if architecture == "other" or not calibration.knows(group, architecture) or not calibration.fitted_on[position]:
-        return [("architecture", _ARCHITECTURE_NOT_SEEN)]
-    return [] if gpu.name in calibration.cards_seen else [("card", _CARD_NOT_SEEN)]
+        return ["architecture"]
+    return [] if gpu.name in calibration.cards_seen else ["card"]
 
 
 def serving(
@@ -64,44 +84,75 @@ def serving(
     """The evidence for a serving configuration."""
     reasons = _card(calibration, gpu, setting.architecture, "dram")
     if not calibration.engine_seen(setting.engine):
-        reasons.append(("engine", _ENGINE_NOT_SEEN))
+        reasons.append("engine")
     ranks = split.tp * split.attention_dp
     if ranks > 2 and not linked:
-        reasons.append(("pcie_tensor", _PCIE_TENSOR))
+        reasons.append("pcie_tensor")
     if llm.moe is not None and ranks > devices_per_server:
-        reasons.append(("experts_across_servers", _EXPERTS_ACROSS_SERVERS))
+        reasons.append("experts_across_servers")
     if context > _LONG_CONTEXT_TOKENS:
-        reasons.append(("long_context", _LONG_CONTEXT))
-    return _widen(reasons, all(name != "architecture" for name, _ in reasons))
+        reasons.append("long_context")
+    return _widen(calibration, reasons)
 
 
 def training(
-    calibration: Calibration, architecture: str, gpu: Gpu, framework: str, sequence: float, context_parallel: bool
+    calibration: Calibration,
+    architecture: str,
+    gpu: Gpu,
+    llm: Llm,
+    framework: str,
+    sequence: float,
+    context_parallel: bool,
 ) -> Evidence:
     """The evidence for a training configuration."""
     reasons = _card(calibration, gpu, architecture, "train matrix16")
     if framework == "other":
-        reasons.append(("engine", _ENGINE_NOT_SEEN))
+        reasons.append("engine")
+    if llm.moe is not None:
+        reasons.append("experts_trained")
     if sequence > _LONG_CONTEXT_TOKENS or context_parallel:
-        reasons.append(("long_context", _LONG_CONTEXT))
-    return _widen(reasons, all(name != "architecture" for name, _ in reasons))
+        reasons.append("long_context")
+    return _widen(calibration, reasons)
 
 
 def factor(calibration: Calibration, family: str, evidence: Evidence, share: float = 0.8) -> float:
     """Factor either way that holds 80 % (or half, ``share`` 0.5) of unseen cases like this one."""
     band = calibration.band(family)
     base = band.factor_80 if share == 0.8 else band.factor_50
-    return float(base**evidence.power)
+    own = evidence.own.get(family)
+    return float(base ** (evidence.power * (1.0 if own is None else own.narrowing)))
+
+
+def shift(evidence: Evidence, family: str) -> float:
+    """Factor on speeds (and powers; times are divided by it) that the buyer's own measurements ask for; 1 without."""
+    own = evidence.own.get(family)
+    return 1.0 if own is None else own.shift
 
 
 def ratio_factor(calibration: Calibration, family: str, first: Evidence, second: Evidence) -> float:
-    """Factor either way of the ratio of two options: they share model and formula, so most of the error cancels."""
-    return float(calibration.band(family).ratio_80 ** max(first.power, second.power))
+    """Factor either way of the ratio of two options: they share model and formula, so most of the error cancels.
+
+    Where own measurements narrow the options more than that, each stands by itself.
+    """
+    paired = float(calibration.band(family).ratio_80 ** max(first.power, second.power))
+    if not (first.own or second.own):
+        return paired
+    logs = [np.log(factor(calibration, family, one)) for one in (first, second)]
+    return min(paired, float(np.exp(np.hypot(*logs))))
 
 
 def confidence(width: float) -> str:
     """One word for an 80 % factor: good, fair or rough."""
     return "good" if width <= _GOOD else "fair" if width <= _FAIR else "rough"
+
+
+def confidence_of(figure: Figure) -> str:
+    """The word of a predicted figure, by the wider side of its band; "" where nothing is predicted."""
+    if figure.basis not in ("predicted", "not validated") or not figure.value or figure.low is None:
+        return ""
+    if figure.low <= 0 or figure.high is None:
+        return confidence(float("inf"))
+    return confidence(max(figure.value / figure.low, figure.high / figure.value))
 
 
 # --- the nearest measured rows ---------------------------------------------------------------------------------------
@@ -277,8 +328,8 @@ def nearest(like: Likeness, catalog: Catalog, count: int = 5) -> tuple[Near, ...
 
 
 def _left_out(row: Mapping[str, Any], catalog: Catalog) -> float | None:
-    residual = getattr(catalog.calibration, "residuals", {}).get(row.get("id"))
-    return None if residual is None or residual.left_out is None else float(residual.left_out)
+    residual = catalog.calibration.residuals.get(str(row.get("id")))
+    return None if residual is None or not np.isfinite(residual.left_out) else float(residual.left_out)
 
 
 # The family of measured rows that a figure of the comparison is like: of a server, of a program for one user, of a CPU.

@@ -36,6 +36,8 @@ class Figure(NamedTuple):
 
 
 NOT_KNOWN = Figure(None, None, None, "not known")
+# The note of a known figure that the buyer's own measurements have moved.
+OWN_ROWS = "own_rows"
 
 
 def exact(value: float, basis: Basis = "input", parts: tuple[Part, ...] = ()) -> Figure:
@@ -130,6 +132,20 @@ class Curve(NamedTuple):
     per_token_s: tuple[float, ...]
 
 
+class OwnShift(NamedTuple):
+    """What the buyer's own measurements did to the figures of one family of measured rows.
+
+    ``rows`` of them count. ``speed_ratio`` is what speeds and powers were multiplied by, and times divided by; the
+    factor of the 80 % band either way was ``unshifted_band_ratio`` and is ``band_ratio``.
+    """
+
+    family: str
+    rows: int
+    speed_ratio: float
+    unshifted_band_ratio: float
+    band_ratio: float
+
+
 class FormatOption(NamedTuple):
     """What another weight format would give on the same cards, with its own best split."""
 
@@ -174,6 +190,7 @@ class ServeResult(NamedTuple):
     load_share: float
     curve: Curve | None
     formats: tuple[FormatOption, ...] = ()
+    own: tuple[OwnShift, ...] = ()
 
 
 class TrainResult(NamedTuple):
@@ -198,6 +215,7 @@ class TrainResult(NamedTuple):
     communication_share: float
     # What one run costs, in the plan's base currency.
     cost: Figure = NOT_KNOWN
+    own: tuple[OwnShift, ...] = ()
 
 
 class GroupPower(NamedTuple):
@@ -362,6 +380,24 @@ class Headline(NamedTuple):
     numbers: Numbers = NO_NUMBERS
 
 
+class OwnRow(NamedTuple):
+    """One of the plan's own measured rows beside what is predicted for it without any of them.
+
+    ``status``: "counts", "suspect" (its figure breaks a bound of the hardware), "shown" (predicted, but of a kind that
+    moves no figure) or "skipped" (not predicted); ``reason`` says why, ``scenarios`` are those it speaks for. Figures
+    in the row's metric, unit and scope; of a row about fit, 1 is yes and 0 no.
+    """
+
+    row: int
+    family: str
+    metric: str
+    measured: float | None
+    predicted: Figure
+    status: Literal["counts", "suspect", "shown", "skipped"]
+    reason: Check
+    scenarios: tuple[str, ...] = ()
+
+
 class Results(NamedTuple):
     """What follows from a plan."""
 
@@ -373,6 +409,7 @@ class Results(NamedTuple):
     currency: str
     model_version: str
     calibration_id: str
+    own_rows: tuple[OwnRow, ...] = ()
 
     def scenario(self, letter: str) -> ScenarioResult | None:
         """The result of the scenario with that letter, None if the plan has none."""

@@ -37,10 +37,15 @@ _COMMANDS = {
     "scenario_right": _Command(N_("Move scenario &right"), ("Ctrl+Shift+Right",)),
     "baseline": _Command(N_("Make &baseline"), ("Ctrl+B",)),
     "currency": _Command(N_("&Currency and exchange rates …")),
+    "measurements": _Command(N_("Own &measurements"), ("Ctrl+M",)),
     "renew_entries": _Command(N_("Use &today's catalog in this plan")),
     "differences": _Command(N_("What the &author saw …")),
     "compare_entries": _Command(N_("&Compare ticked entries …")),
     "add_entry": _Command(N_("&Add to my catalog …")),
+    "accuracy": _Command(N_("&Accuracy")),
+    "compare_cards": _Command(N_("Compare t&wo cards")),
+    "back": _Command(N_("&Back"), ("Alt+Left",)),
+    "claim": _Command(N_("Claim c&heck …"), ("Ctrl+Shift+K",)),
     "explain": _Command(N_("&Explain the focused figure"), ("Ctrl+E",)),
     "reset_layout": _Command(N_("&Reset layout")),
     "next_region": _Command(N_("Next &region"), ("F6",)),
@@ -58,6 +63,9 @@ _COMMANDS = {
     "language_en": _Command("English", checkable=True),
     "language_zh": _Command("简体中文", checkable=True),
 }
+
+# Tabs of the comparison that have a key.
+_TABS = 8
 
 
 class Actions(QObject):
@@ -79,6 +87,12 @@ class Actions(QObject):
             action.setCheckable(True)
             action.setMenuRole(QAction.MenuRole.NoRole)
             self._scenarios.append(action)
+        self._tabs: list[QAction] = []
+        for number in range(1, _TABS + 1):
+            action = QAction(self)
+            action.setShortcut(QKeySequence(f"Alt+{number}"))
+            action.setMenuRole(QAction.MenuRole.NoRole)
+            self._tabs.append(action)
         self.retranslate()
 
     def __getitem__(self, name: str) -> QAction:
@@ -87,11 +101,16 @@ class Actions(QObject):
     @property
     def all(self) -> tuple[QAction, ...]:
         """Every command, for the window to listen to its keys."""
-        return (*self._actions.values(), *self._scenarios)
+        return (*self._actions.values(), *self._scenarios, *self._tabs)
 
     def scenario(self, position: int) -> QAction:
         """The command that selects the scenario at a position."""
         return self._scenarios[position]
+
+    @property
+    def tabs(self) -> tuple[QAction, ...]:
+        """The commands that open the tabs of the comparison, in their order."""
+        return tuple(self._tabs)
 
     def retranslate(self) -> None:
         """Show all words in the language in force."""
