@@ -635,7 +635,12 @@ class DerivationPage(Page):
         if valid:
             found.append((_("Valid for"), valid))
         bands = self._document.catalog.calibration.bands
-        if node.family in bands:
+        if node.key == "speed_ratio" and node.family in bands:
+            checked = _("Ratios of two options share their error: 80 % within a factor of {most}.").format(
+                most=format.number(bands[node.family].ratio_80)
+            )
+            found.append((_("Checked on"), checked))
+        elif node.family in bands:
             band = bands[node.family]
             checked = ngettext(
                 "{count} publisher not used for calibration: half within a factor of {half}, 80 % within {most}.",
