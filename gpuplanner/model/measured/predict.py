@@ -475,6 +475,8 @@ def _collectives(prepared: Prepared, values: np.ndarray) -> None:
         link = network.COLLECTIVE_LINKS[record.link_kind]._asdict()
         if not record.multicast:
             link["multicast_efficiency"] = 0.0
+        if record.link_kind == "pcie":
+            link["ring_efficiency"] = float(network.pcie_efficiency(record.ranks / record.nodes, True))
         values[i] = float(
             network.collective_bus_bandwidth(
                 record.message_bytes, record.ranks, record.link_bytes_s, **link, nodes=record.nodes,
