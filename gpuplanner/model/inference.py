@@ -28,8 +28,8 @@ _GROUPED_ROWS = 16.0
 
 def smooth_max(first: Columns, second: Columns, exponent: float = _SMOOTH) -> Columns:
     """A maximum with a rounded corner: both limits slow each other down where they are close."""
-    large = np.maximum(np.maximum(first, second), 1e-300)
-    return large * ((first / large) ** exponent + (second / large) ** exponent) ** (1 / exponent)
+    large, small = np.maximum(first, second), np.minimum(first, second)
+    return large * (1.0 + (small / np.maximum(large, 1e-300)) ** exponent) ** (1 / exponent)
 
 
 class DecodeStep(NamedTuple):
@@ -73,7 +73,10 @@ def distinct_experts(case: Case, tokens: Columns) -> Columns:
     With expert parallelism under vLLM the step waits for the fullest rank, whose number of experts lies above the mean.
     """
     experts, used = np.maximum(case.llm.experts, 1.0), np.maximum(case.llm.experts_per_token, 1.0)
-    uniform = experts * (1.0 - (1.0 - np.minimum(used / experts, 1.0)) ** np.maximum(tokens, 1.0))
+    # The share that no token wakes up, (1 - k/E)^tokens, as an exponential: powers of arrays take three times as long,
+    # and nothing below e^-60 counts beside 1.
+    idle = np.log(np.maximum(1.0 - used / experts, 1e-300)) * np.maximum(tokens, 1.0)
+    uniform = experts * (1.0 - np.exp(np.maximum(idle, -60.0)))
     awake = used + case.k.distinct * np.maximum(uniform - used, 0.0)
     ranks = np.maximum(case.run.ep, 1.0)
     mean = np.maximum(awake / ranks, 1e-9)

@@ -13,7 +13,7 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import evidence, hardware, inference, memory, own_rows, parallelism, power, queueing
+from gpuplanner.model import curves, evidence, hardware, inference, memory, own_rows, parallelism, power, queueing
 from gpuplanner.model.bands import between, spread, weakest
 from gpuplanner.model.case import KV_BYTES, WEIGHT_FORMATS, Case, IdentityCache, Setting
 from gpuplanner.model.plan import Group, Network, Run, Serve, runtime_order
@@ -353,8 +353,7 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     first = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
     crowded = np.minimum(batch + queueing.normal_quantile(workload.per_token_percentile) * np.sqrt(batch), most)
     # Time a token at the percentile of how many are in flight: read off the same curve.
-    rows = zip(crowded, batch, state.per_token_s, strict=True)
-    per_token = np.array([np.interp(many, known, token) for many, known, token in rows])
+    per_token = curves.read_off(crowded, batch, state.per_token_s)
     return Load(batch, rate, first, mean, per_token, rate[:, -1])
 
 
@@ -447,11 +446,11 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     wide = np.array([KV_BYTES[candidate.kv] >= 2.0 for candidate in candidates])
     allowed = fits & (wide if run.kv == "auto" and (fits & wide).any() else True)
     keep = np.flatnonzero(allowed) if allowed.any() else np.flatnonzero(wide) if wide.any() else np.arange(case.size)
-    curves = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _POINTS)
+    traced = load_curve(case.rows(keep), workload, np.maximum(room[keep], 1.0), _POINTS)
     within = capacity(
-        curves.requests_s, curves.first_token_s, curves.per_token_s, workload.first_token_s, workload.per_token_s
+        traced.requests_s, traced.first_token_s, traced.per_token_s, workload.first_token_s, workload.per_token_s
     )
-    within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(curves.limit, nan=0.0)
+    within, limit = np.nan_to_num(within, nan=0.0), np.nan_to_num(traced.limit, nan=0.0)
     tp, pp = case.run.tp[keep], case.run.pp[keep]
     # Within the targets first, else at all, else what needs least memory.
     score = within if within.max() > 0 else limit
@@ -464,7 +463,7 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     best = near[np.lexsort((pp[near], tp[near]))[0]]
     at = int(keep[best])
     chosen, one = candidates[at], case.rows(np.array([at]))
-    curve = Load(*(part[best] for part in curves))
+    curve = Load(*(part[best] for part in traced))
     ranks = chosen.split.tp * chosen.split.attention_dp
     linked = hard.link_one_way > 0 and ranks <= hard.link_domain
     seen = evidence.serving(

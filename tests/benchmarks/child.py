@@ -11,6 +11,7 @@ from pathlib import Path
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "samples" / "1-serve-staff-assistant.gpuplan"
 SIZE = 1600, 1000
 WARM_UP, KEYSTROKES = 20, 120
+CONFIGURATIONS = 100_000
 
 
 def memory_bytes():
@@ -205,6 +206,32 @@ def evaluate():
     ready(one_scenario_s=statistics.median(one[10:]), all_scenarios_s=statistics.median(every[10:]), scenarios=8)
 
 
+def configurations():
+    """100,000 configurations in chunks, one thread; processor time, so that other programs count less."""
+    import configurations as many
+    import numpy as np
+
+    from gpuplanner.catalog.load import load
+
+    catalog, figures = load(), {}
+    served = many.serving_configurations(catalog, CONFIGURATIONS)
+    trained = many.training_configurations(catalog, CONFIGURATIONS)
+    np.seterr(all="ignore")
+    for function, case, size in (
+        (many.served, served, many.CHUNK),
+        (many.trained, trained, many.CHUNK),
+        (many.within_targets, served, many.CHUNK // many.POINTS),
+    ):
+        times = []
+        for _round in range(3):
+            start = time.process_time()
+            for part in many.in_chunks(case, size):
+                function(part)
+            times.append(time.process_time() - start)
+        figures[function.__name__] = statistics.median(times)
+    ready(**figures)
+
+
 def machine():
     """How fast this machine is: a fixed amount of interpreted work."""
     times = []
@@ -216,4 +243,6 @@ def machine():
 
 
 if __name__ == "__main__":
-    {function.__name__: function for function in (bare, program, keystroke, evaluate, machine)}[sys.argv[1]]()
+    {function.__name__: function for function in (bare, program, keystroke, evaluate, configurations, machine)}[
+        sys.argv[1]
+    ]()

@@ -115,6 +115,24 @@ def evaluation() -> list[Measure]:
     ]
 
 
+def many_configurations() -> list[Measure]:
+    """100,000 configurations through the functions of evaluate, on one core, against 200,000 interpreted steps."""
+    work, _seconds = child("machine")
+    found, _seconds = child("configurations")
+    names = (
+        ("served at one load", "served"),
+        ("trained", "trained"),
+        ("served within targets, 32 loads each", "within_targets"),
+    )
+    return [
+        Measure(
+            f"100,000 configurations {name}", found[key], "s", 1.0, "200,000 steps", work["work_s"], None,
+            f"{100_000 / found[key]:,.0f} a second",
+        )
+        for name, key in names
+    ]  # fmt: skip
+
+
 def table(measures: list[Measure]) -> str:
     """The measures as lines of text."""
     lines = []

@@ -1,13 +1,18 @@
-"""Print every measure beside its baseline and budget: `python tests/benchmarks/run.py [start|keystroke|evaluate]`.
+"""Print measures beside baseline and budget: `python tests/benchmarks/run.py [start|keystroke|evaluate|search]`.
 
 Exits with 1 if a budget is missed. Run it on a quiet machine; the ratios say more than the seconds.
 """
 
 import sys
 
-from measure import evaluation, keystrokes, start_and_memory, table
+from measure import evaluation, keystrokes, many_configurations, start_and_memory, table
 
-PARTS = {"start": start_and_memory, "keystroke": keystrokes, "evaluate": evaluation}
+PARTS = {
+    "start": start_and_memory,
+    "keystroke": keystrokes,
+    "evaluate": evaluation,
+    "search": many_configurations,
+}
 
 
 def main() -> int:

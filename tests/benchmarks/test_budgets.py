@@ -7,12 +7,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measure import evaluation, keystrokes, start_and_memory, table
+from measure import evaluation, keystrokes, many_configurations, start_and_memory, table
 
 pytestmark = pytest.mark.timeout(600)
 
 
-@pytest.mark.parametrize("measure", [start_and_memory, keystrokes, evaluation], ids=lambda measure: measure.__name__)
+@pytest.mark.parametrize(
+    "measure",
+    [start_and_memory, keystrokes, evaluation, many_configurations],
+    ids=lambda measure: measure.__name__,
+)
 def test_budget(measure, capsys):
     measures = measure()
     with capsys.disabled():
