@@ -14,6 +14,7 @@ import numpy as np
 
 from gpuplanner.model.case import Case, Columns
 from gpuplanner.model.memory import cache_bytes, cache_shards, expert_shards, sequences_that_fit, serving_memory
+from gpuplanner.model.queueing import prefill_wait
 
 # Tile-count measurements of matrix products give exponents of 1.4 to 2.9 for how compute and memory time overlap.
 _SMOOTH = 2.5
@@ -113,10 +114,19 @@ def link(case: Case) -> tuple[Columns, Columns]:
 
 
 def all_reduce(case: Case, size: Columns) -> Columns:
-    """Time of an all-reduce of `size` bytes over the tensor ranks: latency + ring traffic. [s]"""
+    """Time of an all-reduce of `size` bytes over the tensor ranks: latency + ring traffic. [s]
+
+    The latency is that of two ranks; every doubling of the ranks adds hops and one more card to wait for.
+
+    References
+    ----------
+    .. [1] All-reduce timings of ai-dynamo/aiconfigurator: NCCL on 2, 4, 8 ranks 12, 16, 24 us (A100), 7, 11, 18 us
+    (H100), 10, 16, 27 us (B200); L40S over PCIe 7.5, 12, 23 us.
+    """
     latency, speed = link(case)
     ranks = case.run.tp
-    return np.where(ranks > 1, latency + 2.0 * (ranks - 1.0) / ranks * size / np.maximum(speed, 1.0), 0.0)
+    waiting = latency * np.sqrt(np.maximum(ranks, 2.0) / 2.0)
+    return np.where(ranks > 1, waiting + 2.0 * (ranks - 1.0) / ranks * size / np.maximum(speed, 1.0), 0.0)
 
 
 def _dram(case: Case) -> Columns:
@@ -216,7 +226,8 @@ def prefill(case: Case, prompt: Columns, prompts: Columns) -> Prefill:
     attention_flop = prompts * (full * llm.prefill_full + windowed * llm.prefill_window) / (tp * run.attention_dp)
     ceiling = np.where(run.single_user > 0, np.minimum(run.peak, gpu.peak16), gpu.peak16) * gpu.sustained
     attention = attention_flop / (k.attention * ceiling)
-    traffic = rank_tokens * llm.layers * (10.0 * llm.hidden + 3.0 * llm.ffn_active) * 2.0 / tp
+    # Norms and residuals are computed whole on every tensor rank; heads and FFN are shared out.
+    traffic = rank_tokens * llm.layers * (6.0 * llm.hidden + (4.0 * llm.hidden + 3.0 * llm.ffn_active) / tp) * 2.0
     elementwise = traffic / (k.dram * gpu.bandwidth)
     layers = llm.layers * k.layer_time
     communication = 2.0 * llm.layers * all_reduce(case, 2.0 * rank_tokens * llm.hidden)
@@ -277,6 +288,21 @@ def continuous_batching(case: Case, batch: Columns) -> Batching:
     served = np.maximum(batch, 1.0) / cycle * busy * run.dp
     per_token = np.maximum(cycle - np.minimum(alone, reading), answer * step.total * 0.5) / run.output
     return Batching(batch, cycle, served * run.output, served, per_token, alone, reading / cycle, step, chunk)
+
+
+# Prompts come at random: half of the steps read none while fewer than ln 2 come a step.
+_PROMPTS_A_STEP = 0.693
+
+
+def median_gap(case: Case, batching: Batching) -> Columns:
+    """Median time between two tokens of an answer, which some benchmarks report for the time a token. [s]
+
+    While most steps read no prompt it is that of a step alone; `Batching.per_token_s` is the mean, prompts included.
+    """
+    prompts = np.maximum(batching.batch, 1.0) / case.run.output / case.run.pp
+    return np.where(
+        prompts < _PROMPTS_A_STEP, batching.step.total / accepted_tokens(case), batching.per_token_s
+    )
 
 
 def largest_batch(case: Case, wanted: Columns, tokens: Columns | None = None) -> tuple[Columns, Columns]:
@@ -363,7 +389,9 @@ class OpenLoop(NamedTuple):
     overloaded: np.ndarray
 
 
-_LITTLE_STEPS = 30
+# Halvings of the range of requests in flight: they settle it to a tenth of a per cent.
+_HALVINGS = 16
+_FEWEST_IN_FLIGHT = 0.02
 _IDLE_SHARE_OF_FIRST_TOKEN_TIME = 0.3
 
 
@@ -372,33 +400,30 @@ def open_loop(
 ) -> OpenLoop:
     """Means of first token and time a token when `arrivals` requests a second reach a replica at random moments.
 
-    The number in flight follows from Little's law. Where requests come faster than they can be served, the rate served
-    is the replica's limit, and a run of `run_of_requests` requests piles up no more than half of what it leaves
-    unserved.
+    As many are in flight as a closed loop needs to yield that rate (Little's law), so decoding is slowed by the
+    prefills between its steps. A run of `run_of_requests` requests starts with none in flight and its backlog grows
+    evenly: on average half of what it leaves unserved is in flight. Where requests come faster than they can be
+    served, the rate served is the replica's limit.
+
+    Optimistic close to the limit: the number in flight swings, and time a token grows faster than in proportion to it;
+    an error of a tenth in the limit then doubles both times.
 
     References
     ----------
     .. [1] Little, "A Proof for the Queuing Formula: L = lambda W", Operations Research 9, 1961.
     """
-    most, _ = largest_batch(case, np.full(case.size, 1e5))
-    most = np.maximum(most, 1.0)
-    batch = np.ones(case.size)
-    for _step in range(_LITTLE_STEPS):
-        state = continuous_batching(case, batch)
-        service = state.chunk.total / state.chunk.prompts / case.run.pp
-        busy = np.minimum(arrivals * service, 0.95)
-        wait = busy / (1.0 - busy) * service * (1.0 + squared_variation) / 2.0
-        first = first_token_open(case, state, wait)
-        per_token = state.step.total / accepted_tokens(case) * (1.0 + busy)
-        served = state.requests_s / case.run.dp
-        backlog = (
-            0.5 * run_of_requests * np.maximum(1.0 - served / arrivals, 0.0) if np.isfinite(run_of_requests) else np.inf
-        )
-        inside = np.minimum(arrivals * (first + case.run.output * per_token), np.maximum(backlog, 1.0 + served * first))
-        # Damped: time a token grows with the number in flight.
-        batch = 0.5 * batch + 0.5 * np.clip(inside, 0.05, most)
+    most = np.maximum(largest_batch(case, np.full(case.size, 1e5))[0], 1.0)
+    low, high = np.full(case.size, _FEWEST_IN_FLIGHT), most
+    for _halving in range(_HALVINGS):
+        middle = np.sqrt(low * high)
+        finished = arrivals * np.maximum(1.0 - 2.0 * middle / run_of_requests, 0.0)
+        enough = continuous_batching(case, middle).requests_s / case.run.dp >= finished
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    limit = continuous_batching(case, most).requests_s / case.run.dp
+    overloaded = limit < 0.98 * arrivals
+    state = continuous_batching(case, high)
     served = state.requests_s / case.run.dp
-    overloaded = served < 0.98 * arrivals
-    return OpenLoop(
-        state, np.minimum(served, arrivals), first, np.where(overloaded, state.per_token_s, per_token), overloaded
-    )
+    service = state.chunk.total / state.chunk.prompts / case.run.pp
+    wait = prefill_wait(np.minimum(served * service, 0.95), service, np.asarray(squared_variation))
+    first = first_token_open(case, state, wait)
+    return OpenLoop(state, np.minimum(served, arrivals), first, state.per_token_s, overloaded)

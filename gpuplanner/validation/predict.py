@@ -191,6 +191,9 @@ def _serving(prepared: Prepared, case: Case, calibration: Calibration) -> np.nda
             )
     figures = _join(parts, len(records))
     _offloaded(case, records, np.where(np.isfinite(amount), amount, 1.0), figures, calibration)
+    if "gap_s" in figures:
+        gaps = np.array([record.median_gap for record in records]) & np.isfinite(figures["gap_s"])
+        figures["tpot_s"] = np.where(gaps, figures["gap_s"], figures["tpot_s"])
     beams = np.array([record.beams for record in records])
     for name in ("output_tokens_per_s", "total_tokens_per_s"):
         figures[name] = figures[name] / beams
@@ -269,6 +272,7 @@ def _closed(
     batching = inference.continuous_batching(case, batch)
     figures = _rates(case, batching)
     figures["tpot_s"] = batching.per_token_s
+    figures["gap_s"] = inference.median_gap(case, batching)
     figures["ttft_s"] = inference.first_token_loaded(case, batching, waiting)
     figures["prefill_tokens_per_s"] = batching.requests_s * case.run.input
     return figures
