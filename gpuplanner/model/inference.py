@@ -22,6 +22,8 @@ _CHUNK_TOKENS = 8192.0
 _SEQUENCE_KERNEL_S = 10e-9
 _DECODE_ATTENTION_SHARE = 0.5
 _CACHE_DRAM_LIMIT = 0.95
+# Heads beyond so many that read the same keys run close enough together to find them in L2.
+_SHARING_HEADS = 8.0
 _NIC_LATENCY_S = 14e-6
 # PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by
 # 1/n^.79
@@ -167,7 +169,10 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
     matrix = smooth_max(compute, weights)
 
     cache_speed = np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT) * gpu.bandwidth
-    cache_read = rank * cache_bytes(case, context) / (cache_shards(case) * cache_speed)
+    # Kernels with a block for each query head fetch what the heads of a group share again, as far as L2 has lost it.
+    group = np.minimum(llm.heads / np.maximum(llm.kv_heads, 1.0), _SHARING_HEADS)
+    fetched = 1.0 + k.repeated_reads * (group - 1.0)
+    cache_read = rank * cache_bytes(case, context) * fetched / (cache_shards(case) * cache_speed)
     seen = np.where(llm.window > 0, np.minimum(context, np.maximum(llm.window, 1.0)), context)
     cache_flop = rank * draft * (context * llm.decode_full + seen * llm.decode_window) / tp
     cache_compute = cache_flop / (_DECODE_ATTENTION_SHARE * gpu.peak16 * gpu.sustained)
@@ -267,26 +272,35 @@ class Batching(NamedTuple):
 
 
 def continuous_batching(case: Case, batch: Columns) -> Batching:
-    """What a full pipeline of requests yields when `batch` of them are in flight: B prefills and O decode steps share
-    a cycle.
+    """What a full pipeline of requests yields when `batch` of them are in flight: every step writes a token for each
+    and reads the prompts that have come since the step before.
 
-    Mixed chunks read the weights once for prefill and decode together, which takes a part of the shorter of the two
-    back. Leaving the prefill out of the cycle would make maximum throughput 1.7 times too high in the middle.
+    A cycle of so many steps as an answer has replaces all requests in flight, so batch / steps prompts come a step;
+    where that is less than one, as many of the steps read one prompt. A step that reads prompts pays for weights,
+    kernels and the start of an all-reduce once. With one request at a time nothing is shared. Leaving the prefill out
+    of the cycle would make maximum throughput 1.7 times too high in the middle.
     """
     run = case.run
     answer = run.output / accepted_tokens(case)
     step = decode_step(case, batch, run.input + run.output / 2.0)
-    chunk = prefill(case, run.input, chunk_prompts(case, batch))
+    stage = np.maximum(batch / run.pp, 1.0)
+    arriving = stage / answer
+    chunk = prefill(case, run.input, np.maximum(arriving, 1.0))
     alone = prefill(case, run.input, np.ones_like(run.input)).total
-    reading = np.maximum(batch, 1.0) * chunk.total / chunk.prompts / run.pp
-    writing = answer * step.total
-    # With one request at a time nothing can be mixed.
+    together = smooth_max(step.compute + chunk.compute, np.maximum(step.weights, chunk.weights))
+    started = 2.0 * case.llm.layers * all_reduce(case, np.zeros_like(batch))
+    shared = chunk.attention + chunk.elementwise + chunk.communication - started + together - step.matrix
     mixed = np.clip(np.maximum(batch, 1.0) - 1.0, 0.0, 1.0)
-    cycle = reading + writing - mixed * case.k.overlap * np.minimum(reading, answer * step.matrix)
+    extra = np.maximum(mixed * shared + (1.0 - mixed) * chunk.total, 0.0)
+    reading = answer * np.minimum(arriving, 1.0) * extra
+    writing = answer * step.total
+    cycle = reading + writing
     # Fewer than one request in flight: the replica idles between requests.
     busy = np.minimum(batch, 1.0)
     served = np.maximum(batch, 1.0) / cycle * busy * run.dp
-    per_token = np.maximum(cycle - np.minimum(alone, reading), answer * step.total * 0.5) / run.output
+    # A request's own prompt delays its first token, not the others.
+    others = reading * (1.0 - 1.0 / np.maximum(batch, 1.0))
+    per_token = (writing + others) / run.output
     return Batching(batch, cycle, served * run.output, served, per_token, alone, reading / cycle, step, chunk)
 
 
@@ -300,9 +314,7 @@ def median_gap(case: Case, batching: Batching) -> Columns:
     While most steps read no prompt it is that of a step alone; `Batching.per_token_s` is the mean, prompts included.
     """
     prompts = np.maximum(batching.batch, 1.0) / case.run.output / case.run.pp
-    return np.where(
-        prompts < _PROMPTS_A_STEP, batching.step.total / accepted_tokens(case), batching.per_token_s
-    )
+    return np.where(prompts < _PROMPTS_A_STEP, batching.step.total / accepted_tokens(case), batching.per_token_s)
 
 
 def largest_batch(case: Case, wanted: Columns, tokens: Columns | None = None) -> tuple[Columns, Columns]:

@@ -240,13 +240,15 @@ def _static(
     """A batch that starts and ends together: prefill of all prompts, then the answers."""
     run = case.run
     asked = np.maximum(amount / run.dp, 1.0)
-    # A server runs a batch that its cache cannot hold in turns.
-    _, room = inference.largest_batch(case, asked)
-    batch = np.where((run.single_user > 0) | (room < 1.0), asked, np.minimum(asked, room))
+    # A server runs a batch that its cache cannot hold in turns; all of a batch reach their full length together.
+    _, room = inference.largest_batch(case, asked, run.input + run.output)
+    turns = np.ceil(asked / np.maximum(room, 1.0))
+    batch = np.where((run.single_user > 0) | (room < 1.0), asked, asked / turns)
     batching = inference.continuous_batching(case, batch)
     step = batching.step.total
     answer = run.output / inference.accepted_tokens(case)
-    reading = batch * batching.chunk.total / batching.chunk.prompts
+    chunk = inference.prefill(case, run.input, inference.chunk_prompts(case, batch))
+    reading = batch * chunk.total / chunk.prompts
     writing = answer * step
     # Programs for one user report the rate of the answer alone.
     output = batch * run.output * run.dp / (writing + np.where(decode_only, 0.0, reading))
