@@ -142,6 +142,11 @@ def _command_parser() -> argparse.ArgumentParser:
     _add_json(command)
     command.set_defaults(run=_calc)
 
+    command = commands.add_parser("claim", description=_("Whether a claim can be true: “H100 is 3.5x A100”."))
+    command.add_argument("text", metavar="TEXT", help=_("what somebody claims"))
+    _add_json(command)
+    command.set_defaults(run=_claim)
+
     command = commands.add_parser("schema", description=_("The JSON Schema of the plan file, or of the results."))
     command.add_argument("--results", action="store_true", help=_("of the results"))
     _add_json(command)
@@ -356,6 +361,17 @@ def _pairs(words: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
+def _claim(given: argparse.Namespace) -> int:
+    from gpuplanner.model.plan import Plan
+    from gpuplanner.report import claims
+
+    answered = claims.answer(given.text, _load_catalog(), Plan())
+    if answered.judgement is None:
+        raise BadInput(answered.headline, answered.example)
+    _print_json(claims.to_json(answered)) if given.json else print(claims.as_text(answered))
+    return 0
+
+
 def _schema(given: argparse.Namespace) -> int:
     if given.results:
         from gpuplanner.report.results_json import results_schema
@@ -368,7 +384,7 @@ def _schema(given: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = ("evaluate", "validate", "catalog", "calc", "schema")
+_COMMANDS = ("evaluate", "validate", "catalog", "calc", "claim", "schema")
 
 
 # --- the window --------------------------------------------------------------------

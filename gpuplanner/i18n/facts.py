@@ -90,6 +90,9 @@ FINDINGS: dict[str, Fact] = {
     "nameplate_exceeds_cooling": Fact(
         N_("Nameplate {heat_w} exceeds cooling of {limit_w}"), N_("Nameplate exceeds the cooling")
     ),
+    "cannot_be_cooled": Fact(
+        N_("Heat of {heat_w}: cards shut down, even at their lowest power limit"), N_("Too warm: cards shut down")
+    ),
     "throttles": Fact(N_("Too warm: cards slow down to {share} of full speed"), N_("Too warm: cards slow down")),
     "exceeds_rack": Fact(N_("One rack needs {value_w}; its limit is {limit_w}"), N_("One rack exceeds its limit")),
     "inlet_too_warm": Fact(

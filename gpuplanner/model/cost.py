@@ -278,12 +278,16 @@ def cloud_price(gpu: Gpu, catalog: Catalog, exchange: Exchange) -> tuple[Figure,
     return found if found is not None else (NOT_KNOWN._replace(note="cloud_price"), "")
 
 
+def tariff_row(country: str) -> str:
+    """The row of `assumptions` (tariff) that speaks for a country."""
+    return _TARIFF_ROW.get(country) or ("EU non-household average" if country in _EURO else "world business average")
+
+
 def electricity_price(economics: Economics, country: str, catalog: Catalog, exchange: Exchange) -> Figure:
     """Price of a kWh in the base currency: typed, or the country's tariff."""
     if economics.electricity_per_kwh != "auto":
         return exchange.money(economics.electricity_per_kwh)
-    row = _TARIFF_ROW.get(country) or ("EU non-household average" if country in _EURO else "world business average")
-    assumption = catalog.assumption("tariff", row)
+    assumption = catalog.assumption("tariff", tariff_row(country))
     return exchange.figure(
         between(assumption.value, assumption.low, assumption.high, "assumed"), assumption.unit.split("/")[0]
     )
@@ -451,9 +455,7 @@ def money_of(
     rent = total(rents)
     running = total([electricity, maintenance, staff, rent])
     resale = total(resold)
-    rate = economics.discount_rate
-    annuity = term if rate == 0 else (1.0 - (1.0 + rate) ** -term) / rate
-    later = 1.0 / (1.0 + rate) ** term
+    annuity, later = discounting(economics)
     if purchase.value is None or running.value is None or resale.value is None:
         overall = NOT_KNOWN._replace(note=purchase.note or "price")
     else:
@@ -501,6 +503,15 @@ def money_of(
         tuple(axis.tolist()), _plain(mine), _plain(low), _plain(high), _plain(rented), min(dates, key=months,
         default=""),
     )  # fmt: skip
+
+
+def discounting(economics: Economics) -> tuple[float, float]:
+    """What a yearly cost of 1 over the term is worth today, and what 1 at its end is."""
+    rate, term = economics.discount_rate, economics.term_years
+    return (
+        term if rate == 0 else (1.0 - (1.0 + rate) ** -term) / rate,
+        1.0 / (1.0 + rate) ** term,
+    )
 
 
 def _plain(values: np.ndarray) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ else.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,8 @@ _DUTY_ROW = {"finetune": "fine-tuning, now and then", "train": "training, cluste
 _QUEUE_DUTY_ROW = "serving, batch queue"
 # Below this share of its time a server does nothing that could be put on a token.
 _LEAST_BUSY = 1e-6
+# A power cap above nothing: what a room leaves a card may be 0.
+_LEAST_POWER_W = 1.0
 _SECONDS_PER_YEAR = HOURS_PER_YEAR * SECONDS_PER_HOUR
 
 _views = IdentityCache(lambda entries, catalog: catalog.over(entries), limit=64)
@@ -166,31 +169,26 @@ def _not_computed(workload: Workload, group_index: int, group: Group, run: Run, 
     )  # fmt: skip
 
 
-def _scenario(
+class Work(NamedTuple):
+    """What the groups of a scenario do: results of every run, what each group draws, and what stands behind them."""
+
+    serve: tuple[ServeResult, ...]
+    train: tuple[TrainResult, ...]
+    loads: list[room.GroupLoad]
+    seen: dict[tuple[int, str], evidence.Evidence]
+    # Speed in 16 bit ÷ speed, of training groups in another precision.
+    slower: dict[int, float]
+    refused: tuple[tuple[int, Check], ...]
+
+
+def _work(
     scenario: Scenario,
     workloads: tuple[Workload, ...],
-    site: Site,
+    hardwares: list[hardware.Hardware],
     economics: Economics,
-    wishes: Wishes,
-    exchange_rates: tuple[ExchangeRate, ...],
-    currency: str,
-    country: str,
     catalog: Catalog,
-) -> Computed:
-    """Everything that follows from one scenario by itself."""
-    # Only these parts of the plan may reach a scenario: the memory of results depends on it.
-    plan = Plan.model_construct(
-        workloads=workloads,
-        scenarios=(scenario,),
-        site=site,
-        economics=economics,
-        wishes=wishes,
-        exchange_rates=exchange_rates,
-        currency=currency,
-        country=country,
-    )
-    by_id = {workload.id: workload for workload in workloads}
-    hardwares = [hardware.resolved(group, scenario.network, catalog) for group in scenario.groups]
+) -> Work:
+    """Run every workload on the groups that carry it, as far as their cards go."""
     refused: list[tuple[int, Check]] = [
         (i, Check("unknown", "unknown_card", {"gpu": group.gpu}))
         for i, group in enumerate(scenario.groups)
@@ -227,8 +225,94 @@ def _scenario(
                 share = economics.duty_cycle if economics.duty_cycle != "auto" else row.value
                 loads[i] = room.GroupLoad(result.gpu_power_w, share if result.choice is not None else 0.0, True)
                 train.append(result)
+    return Work(tuple(serve), tuple(train), loads, seen, slower, tuple(refused))
 
-    space = room.room_of(scenario, hardwares, loads, site, catalog)
+
+def _throttled(
+    scenario: Scenario,
+    workloads: tuple[Workload, ...],
+    hardwares: list[hardware.Hardware],
+    economics: Economics,
+    site: Site,
+    work: Work,
+    space: room.RoomResult,
+    catalog: Catalog,
+) -> tuple[Work, room.RoomResult]:
+    """The same work on cards that the room holds back, as if their power were capped.
+
+    The room goes on showing what the scenario asks of it; its yearly energy is that of the cards held back.
+    """
+    left = dict(space.device_limits_w)
+    groups = tuple(
+        group if i not in left else held_back(group, left[i], hardwares[i]) for i, group in enumerate(scenario.groups)
+    )
+    held = scenario.model_copy(update={"groups": groups})
+    capped = [hardware.resolved(group, held.network, catalog) for group in groups]
+    slower = _work(held, workloads, capped, economics, catalog)
+    draws = room.room_of(held, capped, slower.loads, site, catalog)
+    before, after = _rate(work), _rate(slower)
+    kept, low, high = space.throttled_speed[:3]
+    if before > 0 and kept is not None:
+        # The band stays as wide as the heat makes it, around what the cards really lose.
+        shift = min(after / before, 1.0)
+        bounds = [bound / kept * shift if kept > 0 and bound is not None else shift for bound in (low, high)]
+        kept, low, high = shift, min(bounds[0], shift), min(max(bounds[1], shift), 1.0)
+    return slower, space._replace(
+        throttled_speed=space.throttled_speed._replace(value=kept, low=low, high=high),
+        groups=tuple(
+            asked._replace(average_w=one.average_w) for asked, one in zip(space.groups, draws.groups, strict=True)
+        ),
+        it_average_w=draws.it_average_w,
+        facility_w=draws.facility_w,
+    )
+
+
+def held_back(group: Group, device_limit_w: float, hard: hardware.Hardware) -> Group:
+    """The group with its cards capped at what the room leaves each of their devices."""
+    return group.model_copy(update={"power_cap_w": max(device_limit_w * _per_card(hard), _LEAST_POWER_W)})
+
+
+def _rate(work: Work) -> float:
+    """Tokens per second of everything that runs, trained and served."""
+    figures = [result.output_tokens_s_limit for result in work.serve] + [result.tokens_s for result in work.train]
+    return sum(figure.value or 0.0 for figure in figures)
+
+
+def _per_card(hard: hardware.Hardware) -> int:
+    return 1 if hard.gpu is None else hard.gpu.gpus_per_card
+
+
+def _scenario(
+    scenario: Scenario,
+    workloads: tuple[Workload, ...],
+    site: Site,
+    economics: Economics,
+    wishes: Wishes,
+    exchange_rates: tuple[ExchangeRate, ...],
+    currency: str,
+    country: str,
+    catalog: Catalog,
+) -> Computed:
+    """Everything that follows from one scenario by itself."""
+    # Only these parts of the plan may reach a scenario: the memory of results depends on it.
+    plan = Plan.model_construct(
+        workloads=workloads,
+        scenarios=(scenario,),
+        site=site,
+        economics=economics,
+        wishes=wishes,
+        exchange_rates=exchange_rates,
+        currency=currency,
+        country=country,
+    )
+    by_id = {workload.id: workload for workload in workloads}
+    hardwares = [hardware.resolved(group, scenario.network, catalog) for group in scenario.groups]
+    work = _work(scenario, workloads, hardwares, economics, catalog)
+    space = room.room_of(scenario, hardwares, work.loads, site, catalog)
+    if space.device_limits_w:
+        work, space = _throttled(scenario, workloads, hardwares, economics, site, work, space, catalog)
+    serve, train, loads, seen, slower = list(work.serve), list(work.train), work.loads, work.seen, work.slower
+    refused = work.refused
     serve = [_with_host_energy(result, space, hardwares) for result in serve]
     train = [_with_energy(result, space) for result in train]
     room_check, room_reasons = room.check(space, site, hardwares, scenario, catalog)
@@ -282,7 +366,7 @@ def _scenario(
         tuple(hardwares),
         seen,
         slower,
-        tuple(refused),
+        refused,
         tuple(speed_reasons),
         tuple(room_reasons),
     )

@@ -234,6 +234,8 @@ class RoomResult(NamedTuple):
     # Share of full speed that is left when the room cannot remove the heat; 1 = no throttling.
     throttled_speed: Figure
     limits: tuple[tuple[str, float], ...]
+    # Power that the room's cooling and inlet air leave to one device of a group: (group, W); empty = all they want.
+    device_limits_w: tuple[tuple[int, float], ...] = ()
 
 
 class MoneyLine(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Server
+from gpuplanner.catalog.schema import Gpu, Server
 from gpuplanner.model import cooling, hardware, power
 from gpuplanner.model.bands import between, product, scaled, total
 from gpuplanner.model.plan import Group, Scenario, Site
@@ -41,6 +41,8 @@ _RACK_ROW = {
 _TIGHT = 0.95
 _EIGHT_GPU = ("hgx", "oam", "v100")
 _UNITS_LEFT_FOR_SWITCHES = 2
+# Idle ÷ busy power of a card, where a share of the dynamic range is asked for.
+_IDLE_OF_LOAD = 0.12
 
 
 class GroupLoad(NamedTuple):
@@ -175,6 +177,7 @@ def room_of(
             site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
         )
         racks += int(np.ceil(count / max(per_rack, 1)))
+    warm = device_limits(groups, hardwares, load, network, site, catalog)
     limits = []
     if site.power_w is not None:
         limits.append(("power", site.power_w))
@@ -185,8 +188,8 @@ def room_of(
     return RoomResult(
         groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))),
         scaled(load, float(cooling.cooling_tons(1.0))),
-        air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, own, load, site),
-        tuple(limits),
+        air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, warm, load, site.cooling_w),
+        tuple(limits), tuple(sorted(warm.items())),
     )  # fmt: skip
 
 
@@ -211,32 +214,97 @@ def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: floa
     return max(min(by_height, by_power, by_weight), 0)
 
 
-def throttling(
-    groups: tuple[GroupPower, ...], loads: list[GroupLoad], own: list[int], load: Figure, site: Site
-) -> Figure:
-    """Share of full speed that is left when the room removes less heat than the load: the inlet warms until clocks fall
-    to what fits.
+def device_limits(
+    groups: tuple[GroupPower, ...],
+    hardwares: list[hardware.Hardware],
+    load: Figure,
+    network: Figure,
+    site: Site,
+    catalog: Catalog,
+) -> dict[int, float]:
+    """Power of one device, by group, that the room's cooling and the air at the inlet leave; empty = all they want. [W]
 
-    A steady state seen as a power cap on the cards; not validated against measurements of rooms.
+    Heat: what the room cannot remove warms the inlet until the cards, in equal shares, give up the surplus; chassis
+    and fans go on drawing. Inlet: a card's cooler is laid out for its limit at the warmest air that its server
+    allows; above that, the power it sheds falls with the distance to the temperature at which it slows down.
+    A steady state seen as a power cap; not validated against measurements of rooms.
     """
-    limit = site.cooling_w
+    limits: dict[int, float] = {}
+    cards = sum((group.gpu_load_w.value or 0.0) * group.gpus for group in groups)
+    if site.cooling_w is not None and load.value is not None and load.value > site.cooling_w and cards > 0:
+        of_servers = 1.0 - (network.value or 0.0) / load.value
+        share = 1.0 - (load.value - site.cooling_w) * of_servers / cards
+        for group in groups:
+            if group.gpus:
+                limits[group.group] = max(share, 0.0) * (group.gpu_load_w.value or 0.0)
+    for group in groups:
+        hard = hardwares[group.group]
+        top = inlet_limit(hard.server, catalog)
+        if hard.gpu is None or site.supply_c <= top:
+            continue
+        board = (power.board_power(hard.gpu, catalog).value or 0.0) / hard.gpu.gpus_per_card
+        slows = throttle_temperature(hard.gpu, catalog)
+        left = board * max(slows - site.supply_c, 0.0) / max(slows - top, 1.0)
+        wanted = limits.get(group.group, group.gpu_load_w.value or 0.0)
+        if left < wanted:
+            limits[group.group] = left
+    return limits
+
+
+def inlet_limit(server: Server | None, catalog: Catalog) -> float:
+    """Warmest air that a server takes: its own figure, else that of any server. [°C]"""
+    if server is not None and server.inlet_max_c is not None:
+        return server.inlet_max_c
+    return catalog.assumption("inlet_max_c", "any server without a figure").value
+
+
+def throttle_temperature(gpu: Gpu, catalog: Catalog) -> float:
+    """Temperature at which a card lowers its clock: its own figure, else its class's. [°C]"""
+    if gpu.throttle_temperature_c is not None:
+        return gpu.throttle_temperature_c.value
+    form = gpu.form_factor
+    row = (
+        "SoC"
+        if form == "SoC"
+        else "SXM or OAM"
+        if form.startswith(("SXM", "OAM", "superchip", "APU"))
+        else "active PCIe"
+        if "active" in gpu.cooling
+        else "passive PCIe"
+    )
+    return catalog.assumption("card_max_temp", row).value
+
+
+def throttling(
+    groups: tuple[GroupPower, ...], loads: list[GroupLoad], limits: dict[int, float], load: Figure, limit: float | None
+) -> Figure:
+    """Share of full speed that cards keep under `device_limits`, by the curve of speed under a power cap.
+
+    The band is that of the heat: as much more or less surplus as the load's own band says.
+    """
     devices = sum(group.gpus for group in groups)
-    if limit is None or load.value is None or load.value <= limit or devices == 0:
+    if not limits or devices == 0:
         return exact(1.0, "predicted")
+    cards = sum((group.gpu_load_w.value or 0.0) * group.gpus for group in groups)
     shares = []
-    for heat in (load.value, load.high or load.value, load.low or load.value):
-        surplus = max(heat - limit, 0.0) / devices
+    for heat in (load.value, load.high, load.low):
+        # So much of the cards' power goes or comes with the heat's band.
+        more = ((heat or 0.0) - (load.value or 0.0)) / cards if limit is not None and cards else 0.0
         speed = 0.0
-        for i, group in zip(own, groups, strict=True):
-            full, idle = group.gpu_load_w.value or 0.0, (group.gpu_load_w.value or 0.0) * 0.12
-            room_left = (full - surplus - idle) / max(full - idle, 1e-9)
+        for group in groups:
+            full = group.gpu_load_w.value or 0.0
+            idle = _IDLE_OF_LOAD * full
+            left = limits.get(group.group, full) - more * full
+            cap = np.array((left - idle) / max(full - idle, 1e-9))
             speed += (
-                group.gpus
-                / devices
-                * float(power.power_cap_speed(np.array(room_left), np.array(loads[i].compute_bound)))
+                group.gpus / devices * float(power.power_cap_speed(cap, np.array(loads[group.group].compute_bound)))
             )
         shares.append(speed)
     return Figure(shares[0], min(shares), min(max(shares), 1.0), "not validated")
+
+
+def _lowest(hard: hardware.Hardware, catalog: Catalog) -> float:
+    return 0.0 if hard.gpu is None else power.lowest_limit(hard.gpu, catalog) / hard.gpu.gpus_per_card
 
 
 def check(
@@ -258,8 +326,6 @@ def check(
             reasons.append(
                 Check("warn", f"nameplate_exceeds_{key}", {number: room.it_nameplate_w.value or 0.0, "limit_w": limit})
             )
-    if room.throttled_speed.value is not None and room.throttled_speed.value < 1.0:
-        reasons.append(Check("fail", "throttles", {"share": room.throttled_speed.value}))
     limit_w = rack_limit(site, catalog)
     for group in room.groups:
         hard = hardwares[group.group]
@@ -267,13 +333,13 @@ def check(
         if one > limit_w and hard.server_class != "rack_scale":
             stated = site.rack_power_w is not None
             reasons.append(Check("fail" if stated else "warn", "exceeds_rack", {"value_w": one, "limit_w": limit_w}))
-        top = (
-            hard.server.inlet_max_c
-            if hard.server is not None and hard.server.inlet_max_c is not None
-            else catalog.assumption("inlet_max_c", "any server without a figure").value
-        )
+        top = inlet_limit(hard.server, catalog)
         if site.supply_c > top:
             reasons.append(Check("fail", "inlet_too_warm", {"supply_c": site.supply_c, "limit_c": top}))
+    if any(limit < _lowest(hardwares[i], catalog) for i, limit in room.device_limits_w):
+        reasons.append(Check("fail", "cannot_be_cooled", {"heat_w": room.heat_w.value or 0.0}))
+    elif room.throttled_speed.value is not None and room.throttled_speed.value < 1.0:
+        reasons.append(Check("fail", "throttles", {"share": room.throttled_speed.value}))
     if site.racks is not None and room.racks > site.racks:
         reasons.append(Check("fail", "too_many_racks", {"racks": room.racks, "limit": site.racks}))
     if not room.groups:

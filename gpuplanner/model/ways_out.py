@@ -41,6 +41,7 @@ _HEAT = (
     "tight_power",
     "tight_cooling",
     "throttles",
+    "cannot_be_cooled",
     "exceeds_rack",
 )
 _MONEY = ("exceeds_budget", "budget_band_exceeds")

@@ -41,6 +41,7 @@ _COMMANDS = {
     "differences": _Command(N_("What the &author saw …")),
     "compare_entries": _Command(N_("&Compare ticked entries …")),
     "add_entry": _Command(N_("&Add to my catalog …")),
+    "claim": _Command(N_("Claim c&heck …"), ("Ctrl+Shift+K",)),
     "explain": _Command(N_("&Explain the focused figure"), ("Ctrl+E",)),
     "reset_layout": _Command(N_("&Reset layout")),
     "next_region": _Command(N_("Next &region"), ("F6",)),

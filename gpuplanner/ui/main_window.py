@@ -479,7 +479,7 @@ class MainWindow(QMainWindow):
         self._plan_menu.addSeparator()
         self._plan_menu.addAction(c["currency"])
         tools = menu(N_("&Tools"))
-        for name in ("add_entry", "compare_entries", "", "renew_entries", "differences"):
+        for name in ("claim", "", "add_entry", "compare_entries", "", "renew_entries", "differences"):
             tools.addAction(c[name]) if name else tools.addSeparator()
         menu(N_("&Help")).addAction(c["about"])
 
@@ -506,6 +506,7 @@ class MainWindow(QMainWindow):
             ("differences", self.show_differences),
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
+            ("claim", self.check_claim),
             ("explain", self.explain_focused),
             ("reset_layout", self._lay_out),
             ("next_region", partial(self.go_to_region, 1)),
@@ -791,6 +792,18 @@ class MainWindow(QMainWindow):
         from gpuplanner.ui.dialogs.about import AboutDialog
 
         self._open(AboutDialog(self.document.catalog, self.evaluation.results, self))
+
+    def check_claim(self) -> None:
+        """Ask for a claim and say whether it can be."""
+        from gpuplanner.ui.dialogs.claim import ClaimDialog
+
+        dialog = ClaimDialog(self.document, self.theme, self)
+        dialog.placed.connect(self._claim_placed)
+        self._open(dialog)
+
+    def _claim_placed(self) -> None:
+        if not self.shows_plan:
+            self.show_plan_or_welcome(True)
 
     def _open(self, dialog: Any) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -19,10 +19,10 @@ from gpuplanner.catalog import load as catalogs
 from gpuplanner.catalog.calibration import Calibration, load_calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.model import case as cases
-from gpuplanner.validation import predict as predictions
-from gpuplanner.validation.keys import Keys, Lookup, Unpredictable
-from gpuplanner.validation.predict import Prepared
-from gpuplanner.validation.rows import ServingRow, TrainingRow, card_of
+from gpuplanner.model.measured import predict as predictions
+from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable
+from gpuplanner.model.measured.predict import Prepared
+from gpuplanner.model.measured.rows import ServingRow, TrainingRow, card_of
 from gpuplanner.validation.score import is_scorable, setting_of
 
 # Scale of the Student-t error by family; how well a formula can do where it is right.

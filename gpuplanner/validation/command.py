@@ -10,7 +10,7 @@ from typing import Any
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _
 from gpuplanner.model import calc
-from gpuplanner.validation import predict as predictions
+from gpuplanner.model.measured import predict as predictions
 from gpuplanner.validation import score as scoring
 from gpuplanner.validation.compat import judge_cases
 

@@ -12,8 +12,8 @@ from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _
 from gpuplanner.model import evidence
-from gpuplanner.validation import predict as predictions
-from gpuplanner.validation.predict import Prepared
+from gpuplanner.model.measured import predict as predictions
+from gpuplanner.model.measured.predict import Prepared
 
 _CLOSE = 0.25
 _CLEAR_GAP = 1.2

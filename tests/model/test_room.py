@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import H100, LLAMA_8B, catalog, full_queue, group, outcome, pretraining, value
+from planning import H100, LLAMA_8B, catalog, full_queue, group, outcome, plan, pretraining, value
 
 from gpuplanner.model.bands import total
+from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import Group, Site
 from gpuplanner.model.room import servers_per_rack
 
@@ -16,6 +17,11 @@ BTU_H_PER_W, W_PER_TON = 3.412, 3517.0
 
 def room(*groups, workload=QUEUE, **site):
     return outcome(*groups, workload=workload, site=Site(**site)).room
+
+
+def findings(*groups, **fields):
+    """What a buyer is told, by key."""
+    return {one.key: one for one in evaluate(plan(*groups, workload=QUEUE, **fields), catalog()).findings}
 
 
 def reasons(*groups, workload=QUEUE, **site):
@@ -146,6 +152,53 @@ def test_more_cooling_never_slows_the_cards(first, second):
         for watts in (low, high)
     )
     assert slow <= fast + 1e-9
+
+
+def held_back(**site):
+    """A training server in a room that holds its cards back, and the same one in a room that does not."""
+    work = pretraining()
+    free = outcome(group(workload="train"), workload=work)
+    cooling = site.pop("cooling", None)
+    if cooling is not None:
+        site["cooling_w"] = cooling * value(free.room.heat_w)
+    return free, outcome(group(workload="train"), workload=work, site=Site(**site))
+
+
+def test_what_the_room_holds_back_is_missing_in_speed_time_and_energy():
+    free, warm = held_back(cooling=0.8)
+    share = value(warm.room.throttled_speed)
+    assert value(warm.train[0].tokens_s) == pytest.approx(share * value(free.train[0].tokens_s), rel=1e-9)
+    assert value(warm.train[0].duration_s) > value(free.train[0].duration_s)
+    assert value(warm.room.facility_w) < value(free.room.facility_w)
+    # The room still shows what is asked of it.
+    assert value(warm.room.heat_w) == value(free.room.heat_w)
+
+
+def test_cards_held_back_by_a_fifth_of_the_heat_lose_what_the_measured_cap_curve_says():
+    # 8 x H100 air-cooled: 2.8 kW of chassis, cards at 0.93 x 700 W = 651 W. A fifth of (2.8 + 5.21) kW is 1.60 kW or
+    # 200 W a card: 451 W left. Above 76 W of idle and below 651 W that is 0.65 of the range; 0.65 ^ (1 / 2.7) = 0.853
+    # of the card's compute, a little more of the whole step.
+    _, warm = held_back(cooling=0.8)
+    assert value(warm.room.throttled_speed) == pytest.approx(0.87, abs=0.04)
+
+
+def test_a_cooling_limit_acts_like_a_power_cap_of_the_same_watts():
+    _, warm = held_back(cooling=0.85)
+    ((_, watts),) = warm.room.device_limits_w
+    capped = outcome(group(workload="train", power_cap_w=watts), workload=pretraining())
+    assert value(warm.train[0].tokens_s) == pytest.approx(value(capped.train[0].tokens_s), rel=1e-9)
+
+
+def test_air_above_the_limit_of_the_server_slows_its_cards():
+    free, warm = held_back(supply_c=45.0)
+    assert value(warm.train[0].tokens_s) < value(free.train[0].tokens_s)
+    assert value(held_back(supply_c=30.0)[1].train[0].tokens_s) == value(free.train[0].tokens_s)
+
+
+def test_a_room_that_cannot_carry_even_the_lowest_power_limit_says_that_cards_shut_down():
+    found = findings(group(), site=Site(cooling_w=2e3))
+    assert found["cannot_be_cooled"].level == "stop"
+    assert "throttles" not in found
 
 
 def test_air_that_is_too_warm_is_said():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gpuplanner.catalog.load import load
-from gpuplanner.validation import calibrate, predict
+from gpuplanner.model.measured import predict
+from gpuplanner.validation import calibrate
 
 CATALOG = load()
 

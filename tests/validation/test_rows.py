@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from gpuplanner import paths
 from gpuplanner.catalog.load import load
-from gpuplanner.validation import predict, rows, score
-from gpuplanner.validation.keys import Keys, Lookup, Unpredictable, family_of, weight_format
+from gpuplanner.model.measured import predict, rows
+from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, family_of, weight_format
+from gpuplanner.validation import score
 
 CATALOG = load()
 LOOKUP = Lookup(CATALOG)

@@ -13,10 +13,9 @@ from gpuplanner.model import case as cases
 from gpuplanner.model import cpu, inference, memory, network, power, training
 from gpuplanner.model.case import Case, LlmColumns
 from gpuplanner.model.inference import Batching
-from gpuplanner.units import GIB
-from gpuplanner.validation import rows as read_rows
-from gpuplanner.validation.keys import Keys, Lookup, Unpredictable, family_of
-from gpuplanner.validation.rows import (
+from gpuplanner.model.measured import rows as read_rows
+from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, family_of
+from gpuplanner.model.measured.rows import (
     CLOSED,
     OPEN,
     SATURATED,
@@ -28,6 +27,7 @@ from gpuplanner.validation.rows import (
     ServingRow,
     TrainingRow,
 )  # fmt: skip
+from gpuplanner.units import GIB
 
 # Published runs at a request rate send some hundreds of requests: an overload cannot pile up without end.
 _RUN_OF_REQUESTS = 600.0

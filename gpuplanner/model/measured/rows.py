@@ -29,9 +29,9 @@ from gpuplanner.model.case import (
     llm_columns,
 )  # fmt: skip
 from gpuplanner.model.evidence import Evidence
+from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, serving_engine, weight_format
 from gpuplanner.model.parallelism import Split
 from gpuplanner.units import GIB
-from gpuplanner.validation.keys import Keys, Lookup, Unpredictable, serving_engine, weight_format
 
 # A program without a row of its own in the engine table widens the band at least so much.
 _UNKNOWN_PROGRAM = 1.25
