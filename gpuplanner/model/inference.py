@@ -135,6 +135,13 @@ def _dram(case: Case) -> Columns:
     return case.k.dram * case.k.engine_dram * case.gpu.bandwidth
 
 
+def cache_fetches(case: Case) -> Columns:
+    """How often a step reads the cache: once, and the share of it again that L2 has lost for each further query head
+    of a group, in programs whose attention works by query head."""
+    group = np.minimum(case.llm.heads / np.maximum(case.llm.kv_heads, 1.0), _SHARING_HEADS)
+    return 1.0 + case.k.repeated_reads * (group - 1.0)
+
+
 def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
     """One token for each of `batch` sequences of a replica at a mean context of `context` tokens.
 
@@ -169,10 +176,7 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
     matrix = smooth_max(compute, weights)
 
     cache_speed = np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT) * gpu.bandwidth
-    # Kernels with a block for each query head fetch what the heads of a group share again, as far as L2 has lost it.
-    group = np.minimum(llm.heads / np.maximum(llm.kv_heads, 1.0), _SHARING_HEADS)
-    fetched = 1.0 + k.repeated_reads * (group - 1.0)
-    cache_read = rank * cache_bytes(case, context) * fetched / (cache_shards(case) * cache_speed)
+    cache_read = rank * cache_bytes(case, context) * cache_fetches(case) / (cache_shards(case) * cache_speed)
     seen = np.where(llm.window > 0, np.minimum(context, np.maximum(llm.window, 1.0)), context)
     cache_flop = rank * draft * (context * llm.decode_full + seen * llm.decode_window) / tp
     cache_compute = cache_flop / (_DECODE_ATTENTION_SHARE * gpu.peak16 * gpu.sustained)
@@ -269,6 +273,11 @@ class Batching(NamedTuple):
     prefill_share: Columns
     step: DecodeStep
     chunk: Prefill
+
+    @property
+    def prompt_s(self) -> Columns:
+        """What reading one prompt adds to the steps of a replica. [s]"""
+        return self.prefill_share * self.cycle_s / np.maximum(self.batch, 1.0)
 
 
 def continuous_batching(case: Case, batch: Columns) -> Batching:
@@ -435,7 +444,7 @@ def open_loop(
     overloaded = limit < 0.98 * arrivals
     state = continuous_batching(case, high)
     served = state.requests_s / case.run.dp
-    service = state.chunk.total / state.chunk.prompts / case.run.pp
+    service = state.prompt_s
     wait = prefill_wait(np.minimum(served * service, 0.95), service, np.asarray(squared_variation))
     first = first_token_open(case, state, wait)
     return OpenLoop(state, np.minimum(served, arrivals), first, state.per_token_s, overloaded)

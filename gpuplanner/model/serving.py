@@ -339,10 +339,10 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     batch = _LEAST_IN_FLIGHT * (most / _LEAST_IN_FLIGHT) ** np.linspace(0.0, 1.0, points)
     state = inference.continuous_batching(wide, batch)
     shared = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0) * np.where(wide.run.pp > 1, _STAGE_SHARE, 1.0)
-    # More in flight may yield less (a chunk boundary): the rate that is offered never falls.
+    # More in flight may yield less (experts wake up): the rate that is offered never falls.
     rate = np.maximum.accumulate(state.requests_s * shared, axis=1)
-    # Prefills of a chunk share weights: the service time of one prompt inside a busy chunk.
-    service = state.chunk.total / state.chunk.prompts / wide.run.pp
+    # A prompt that is read inside decode steps shares their weights.
+    service = state.prompt_s
     busy = np.minimum(rate / wide.run.dp * service, 0.999)
     wait = queueing.prefill_wait(busy, service, np.asarray(workload.prompt_spread**2))
     utilisation = np.minimum(rate / rate[:, -1:], 0.9999)

@@ -17,7 +17,7 @@ from gpuplanner.storage.samples import SAMPLES, open_sample
 # without a formula of one line. Any other node must be what its children make of it.
 FOLLOWS = {
     "requests_within", "first_token_at_capacity", "per_token_at_capacity", "in_flight", "replica_sharing",
-    "prefill_in_chunk", "mixed_saving", "reading_others", "half_step", "engine_time", "waiting", "tail",
+    "prefill_in_chunk", "cache_fetches", "reading_others", "half_step", "engine_time", "waiting", "tail",
     "closed_queue", "crowding", "cache_of_sequence", "cache_share_reached", "experts_awake", "sustained",
     "bandwidth_capped", "link_reached", "link_latency", "transfer_time", "attention_time", "elementwise_time",
     "not_cached", "kv_cache", "activations", "runtime", "gradients", "optimizer", "cache_budget", "memory_visible",
