@@ -6,10 +6,12 @@ it in the file. Nothing here computes a speed.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,20 @@ class Band:
     ratio_80: float
 
 
+class Residual(NamedTuple):
+    """What is predicted for one shipped row, in the row's metric, unit and scope.
+
+    ``predicted`` under the shipped constants; the others under constants that have not seen the row's source, its
+    publisher, or its engine with its card. ``left_out`` is the one of the two last that the family's band comes from:
+    how far off we would have been without the row and its like.
+    """
+
+    predicted: float
+    without_source: float
+    without_publisher: float
+    left_out: float
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The table of constants. ``values`` is ordered as ``names``."""
@@ -42,6 +58,19 @@ class Calibration:
     bands: dict[str, Band]
     # Cards of which rows took part in the calibration or its scoring.
     cards_seen: frozenset[str] = frozenset()
+    folder: Path | None = None
+
+    @cached_property
+    def residuals(self) -> Mapping[str, Residual]:
+        """Predictions of the shipped rows by their ids, read on first use; empty beside a table without that file.
+
+        Rows that are not scored, or that no formula answers, are not in it.
+        """
+        path = self.folder / "residuals.json" if self.folder else None
+        if path is None or not path.exists():
+            return MappingProxyType({})
+        rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+        return MappingProxyType({identity: Residual(*figures) for identity, figures in rows.items()})
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -101,7 +130,11 @@ def load_calibration(folder: Path) -> Calibration:
     OSError, ValueError, KeyError
         The shipped file is missing or damaged: a fault of the installation.
     """
-    data = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
+    return replace(calibration_of(json.loads((folder / "constants.json").read_text(encoding="utf-8"))), folder=folder)
+
+
+def calibration_of(data: Mapping[str, Any]) -> Calibration:
+    """The table of constants that the contents of its file mean."""
     parameters = data["parameters"]
     return Calibration(
         id=data["id"],

@@ -3,6 +3,7 @@
 A bad entry never hides the others: it is left out and reported with its file, name and key.
 """
 
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -362,6 +363,17 @@ class Catalog:
 
         return load_measurements(paths.resources() / "measurements")
 
+    @property
+    def own_rows(self) -> Any:
+        """What a plan's own measurements come to (`model.measured.own`); None without any."""
+        return self.__dict__.get("_own_rows")
+
+    def with_own_rows(self, own_rows: Any) -> "Catalog":
+        """This catalog as a plan with measurements of its own sees it: the same records, and these rows."""
+        view = copy.copy(self)
+        view.__dict__.update(_own_rows=own_rows, _views=[], _base=self._base or self)
+        return view
+
     def entries(self, kind: str) -> Mapping[str, Any]:
         """All entries of a kind by name. Raises `KeyError` for a kind that does not exist."""
         if kind not in ENTRY_KINDS:
@@ -399,6 +411,14 @@ class Catalog:
         view = Catalog(base._shelves, base, entries)
         base._views[:] = [*base._views[-(_VIEWS - 1) :], (entries, view)]
         return view
+
+    def with_calibration(self, calibration: Any) -> "Catalog":
+        """This catalog under another table of constants; what has been read is shared. Pinned records are put aside."""
+        root = self if self._base is None else self._base
+        other = Catalog(root._shelves)
+        read = {name: value for name, value in root.__dict__.items() if name not in ("_views", "calibration")}
+        other.__dict__.update(read, calibration=calibration)
+        return other
 
     @cached_property
     def _assumption_index(self) -> dict[tuple[str, str], schema.Assumption]:

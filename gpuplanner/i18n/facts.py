@@ -140,6 +140,36 @@ FINDINGS: dict[str, Fact] = {
         N_("Outside what was measured ({what}); band widened"), N_("Outside what was measured; band widened")
     ),
     "not_validated": Fact(N_("Not checked against measurements: {what}"), N_("Not checked against measurements")),
+    "own_rows_speed": Fact(
+        counted=lambda n: ngettext(
+            "Your own measurement ({count}) shifts the speed by {shift}; its band narrows from {band_before} to "
+            "{band_after} either way",
+            "Your {count} measurements shift the speed by {shift}; its band narrows from {band_before} to {band_after} "
+            "either way",
+            n,
+        ),
+        by="count",
+    ),
+    "own_rows_first_token": Fact(
+        counted=lambda n: ngettext(
+            "Your own measurement ({count}) shifts the first token by {shift}; its band narrows from {band_before} to "
+            "{band_after} either way",
+            "Your {count} measurements shift the first token by {shift}; its band narrows from {band_before} to "
+            "{band_after} either way",
+            n,
+        ),
+        by="count",
+    ),
+    "own_rows_power": Fact(
+        counted=lambda n: ngettext(
+            "Your own measurement ({count}) shifts power by {shift}; its band narrows from {band_before} to "
+            "{band_after} either way",
+            "Your {count} measurements shift power by {shift}; its band narrows from {band_before} to {band_after} "
+            "either way",
+            n,
+        ),
+        by="count",
+    ),
     "second_training_group": Fact(N_("Training uses one group; group {group} is left idle")),
     "cpu_only_slow": Fact(N_("CPUs alone: {tokens_s}, {kwh_per_million} per million tokens")),
     "trade_ratio_16bit": Fact(
@@ -191,6 +221,17 @@ CHECKS: dict[str, Fact] = {
     "nothing_to_run": Fact(N_("Nothing to run yet")),
 }
 
+# Why one of the plan's own measurements moves nothing.
+OWN_ROWS: dict[str, Fact] = {
+    "row_not_read": Fact(N_("Not understood: {reason}"), N_("Not understood")),
+    "row_without_value": Fact(N_("The row states no figure.")),
+    "row_not_predicted": Fact(N_("This figure cannot be predicted from what the row states.")),
+    "row_moves_nothing": Fact(N_("Shown only: such a figure moves no other.")),
+    "row_breaks_bandwidth": Fact(N_("{ratio} what the memory bandwidth allows: check unit, cards and batch.")),
+    "row_breaks_compute": Fact(N_("{ratio} what the computing rate allows: check unit, cards and precision.")),
+    "row_breaks_memory": Fact(N_("More than the memory holds: check cards, weights and unit.")),
+}
+
 HEADLINES: dict[str, Fact] = {
     "best_meets_all": Fact(
         N_("{letter} meets every target with {headroom} to spare, for {amount} of your {budget}."),
@@ -236,7 +277,7 @@ WAYS_OUT: dict[str, Fact] = {
     "enter_quote": Fact(N_("Enter a quote")),
 }
 
-FACTS: dict[str, Fact] = {**FINDINGS, **CHECKS, **HEADLINES, **WAYS_OUT}
+FACTS: dict[str, Fact] = {**FINDINGS, **CHECKS, **OWN_ROWS, **HEADLINES, **WAYS_OUT}
 
 # Short words that stand inside a sentence: what binds, why not. Names (of cards, of runtimes) stand as they are.
 WORDS: dict[str, str] = {
@@ -319,6 +360,8 @@ CHARTS: dict[str, Fact] = {
     "latency": Fact(N_("First token against load")),
     "power": Fact(N_("Power and heat")),
     "cost": Fact(N_("Cost over time")),
+    "accuracy": Fact(N_("Predicted against measured")),
+    "card_ratio": Fact(N_("How many times as fast")),
 }
 
 BASIS: dict[str, str] = {
@@ -586,6 +629,9 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "ratio": format.ratio,
     "ratio_16bit": format.ratio,
     "ratio_fp8": format.ratio,
+    "shift": format.signed_percent,
+    "band_before": format.ratio,
+    "band_after": format.ratio,
     "claim": _stated_ratio,
     "kwh_per_million": _energy,
     "weights": weight_format,
@@ -675,6 +721,18 @@ _FIXED: dict[str, tuple[str, float]] = {
     "months": (N_("months"), 1.0),
     "gpu_hours": (N_("GPU-h"), 1.0),
     "count": ("", 1.0),
+    # What derivations show beside these.
+    "bandwidth": ("GB/s", 1e9),
+    "flops": ("TFLOP/s", 1e12),
+    "work": ("TFLOP", 1e12),
+    "parameters": ("G", 1e9),
+    "bytes": ("GB", 1e9),
+    "tokens": (N_("tokens"), 1.0),
+    "requests_s": (N_("req/s"), 1.0),
+    "watts": ("W", 1.0),
+    "tons": (N_("tons"), 1.0),
+    "years": (N_("years"), 1.0),
+    "kwh": ("kWh", 1.0),
 }
 _TIMES = (
     (SECONDS_PER_DAY, N_("days")),
@@ -690,7 +748,7 @@ _SMALLEST_SHOWN = 0.1
 # Amounts below this are read at a glance.
 _COMPACT_FROM = 10_000
 
-KINDS = frozenset({*_FIXED, "duration", "energy", "money"})
+KINDS = frozenset({*_FIXED, "duration", "energy", "money", "price_kwh"})
 
 
 def unit(kind: str, currency: str = "") -> str:
@@ -710,6 +768,8 @@ def scale(kind: str, values: Iterable[float | None], currency: str = "") -> Scal
     smallest = min(known, default=0.0)
     if kind == "money":
         return _money_scale(smallest, largest, currency)
+    if kind == "price_kwh":
+        return Scale(kind, f"{_money_scale(0.0, 0.0, currency).unit}/kWh", 1.0)
     steps = {"duration": _TIMES, "energy": _ENERGIES}[kind]
     for size, name in steps:
         if largest >= 2 * size and smallest >= _SMALLEST_SHOWN * size:

@@ -6,13 +6,25 @@ else.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import cost, cpu_serving, evidence, findings, fitting, hardware, room, serving, verdict
+from gpuplanner.i18n import language
+from gpuplanner.model import (
+    cost,
+    cpu_serving,
+    evidence,
+    findings,
+    fitting,
+    hardware,
+    own_rows,
+    room,
+    serving,
+    verdict,
+)
 from gpuplanner.model.bands import between, product, quotient, scaled, spread, total
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.findings import Computed
@@ -21,6 +33,7 @@ from gpuplanner.model.plan import (
     ExchangeRate,
     FineTune,
     Group,
+    PinnedEntries,
     Plan,
     Run,
     Scenario,
@@ -36,6 +49,7 @@ from gpuplanner.model.results import (
     Demand,
     Figure,
     MoneyResult,
+    OwnRow,
     Results,
     ScenarioResult,
     ServeResult,
@@ -53,7 +67,19 @@ _LEAST_BUSY = 1e-6
 _LEAST_POWER_W = 1.0
 _SECONDS_PER_YEAR = HOURS_PER_YEAR * SECONDS_PER_HOUR
 
-_views = IdentityCache(lambda entries, catalog: catalog.over(entries), limit=64)
+
+def _view(entries: PinnedEntries, measured: tuple[dict[str, Any], ...], _language: str, catalog: Catalog) -> Catalog:
+    """The catalog as a plan sees it: its pinned records in front, and what its own measurements come to."""
+    view = catalog.over(entries)
+    if not measured:
+        return view
+    # Reading rows takes many modules, and most plans have none.
+    from gpuplanner.model.measured.own import judge
+
+    return view.with_own_rows(judge(measured, view))
+
+
+_views = IdentityCache(_view, limit=64)
 
 
 def evaluate(plan: Plan, catalog: Catalog) -> Results:
@@ -62,7 +88,8 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid
     plan: what cannot be computed is a figure that is not known, with a reason.
     """
-    view: Catalog = _views(plan.entries, catalog)
+    # Why a row is not understood is said in a sentence of the language in force.
+    view: Catalog = _views(plan.entries, plan.measured, language() if plan.measured else "", catalog)
     demands = tuple(_demand(workload, plan.economics.term_years, view) for workload in plan.workloads)
     computed: tuple[Computed, ...] = tuple(
         _scenarios(
@@ -84,8 +111,29 @@ def evaluate(plan: Plan, catalog: Catalog) -> Results:
     return Results(
         demands, scenarios, verdict.headline(scenarios, plan, limit, plan.currency), findings.of_plan(plan, computed),
         plan.baseline_letter, plan.currency,
-        MODEL_VERSION, view.calibration.id,
+        MODEL_VERSION, view.calibration.id, _own_rows(plan, scenarios, view),
     )  # fmt: skip
+
+
+def _own_rows(plan: Plan, scenarios: tuple[ScenarioResult, ...], catalog: Catalog) -> tuple[OwnRow, ...]:
+    """The plan's own measurements, each with the scenarios that it speaks for."""
+    own = catalog.own_rows
+    if own is None:
+        return ()
+    speaks: dict[int, tuple[str, ...]] = {}
+    for result, scenario in zip(scenarios, plan.scenarios, strict=True):
+        runs: list[ServeResult | TrainResult] = [*result.serve, *result.train]
+        for run in runs:
+            workload = next(each for each in plan.workloads if each.id == run.workload)
+            like = own_rows.like_of(workload, scenario.groups[run.group], run.choice, catalog)
+            families = {shift.family for shift in run.own}
+            for at, residual in zip(own.at, own.residuals, strict=True):
+                known = speaks.get(at, ())
+                if result.letter in known or like is None or families.isdisjoint(residual.families):
+                    continue
+                if own_rows.common(like, residual.like) > 0:
+                    speaks[at] = (*known, result.letter)
+    return tuple(row._replace(scenarios=speaks.get(row.row, ())) for row in own.judged)
 
 
 def _demand(workload: Workload, term_years: float, catalog: Catalog) -> Demand:

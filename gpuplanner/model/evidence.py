@@ -7,6 +7,7 @@ outside of what was measured. The widening powers are judgements, kept here unti
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +31,28 @@ _LONG_CONTEXT_TOKENS = 32_000
 _GOOD, _FAIR = 1.35, 1.6
 
 
+class Own(NamedTuple):
+    """What the buyer's own measurements say of a family of figures (see `own_rows`).
+
+    ``rows`` of them count; ``shift`` multiplies speeds and powers and divides times; ``narrowing`` multiplies the log
+    half-width.
+    """
+
+    rows: int
+    shift: float
+    narrowing: float
+
+
 class Evidence(NamedTuple):
-    """What widens a band: ``power`` multiplies the log half-width, ``outside`` names the reasons."""
+    """What widens a band: ``power`` multiplies the log half-width, ``outside`` names the reasons.
+
+    ``own`` holds what own measurements say, by family; empty without them.
+    """
 
     power: float
     outside: tuple[str, ...]
     validated: bool
+    own: Mapping[str, Own] = MappingProxyType({})
 
 
 def _widen(reasons: list[tuple[str, float]], validated: bool) -> Evidence:
@@ -91,12 +108,26 @@ def factor(calibration: Calibration, family: str, evidence: Evidence, share: flo
     """Factor either way that holds 80 % (or half, ``share`` 0.5) of unseen cases like this one."""
     band = calibration.band(family)
     base = band.factor_80 if share == 0.8 else band.factor_50
-    return float(base**evidence.power)
+    own = evidence.own.get(family)
+    return float(base ** (evidence.power * (1.0 if own is None else own.narrowing)))
+
+
+def shift(evidence: Evidence, family: str) -> float:
+    """Factor on speeds (and powers; times are divided by it) that the buyer's own measurements ask for; 1 without."""
+    own = evidence.own.get(family)
+    return 1.0 if own is None else own.shift
 
 
 def ratio_factor(calibration: Calibration, family: str, first: Evidence, second: Evidence) -> float:
-    """Factor either way of the ratio of two options: they share model and formula, so most of the error cancels."""
-    return float(calibration.band(family).ratio_80 ** max(first.power, second.power))
+    """Factor either way of the ratio of two options: they share model and formula, so most of the error cancels.
+
+    Where own measurements narrow the options more than that, each stands by itself.
+    """
+    paired = float(calibration.band(family).ratio_80 ** max(first.power, second.power))
+    if not (first.own or second.own):
+        return paired
+    logs = [np.log(factor(calibration, family, one)) for one in (first, second)]
+    return min(paired, float(np.exp(np.hypot(*logs))))
 
 
 def confidence(width: float) -> str:

@@ -28,6 +28,10 @@ _TOKENS_PER_MILLION = 1e6
 _JOULE_PER_KWH = 3.6e6
 # Peaks that agree this closely come from the same chip.
 _SAME_CHIP = 0.02
+_OWN_ROWS = {
+    "ttft_loaded": "own_rows_first_token", "ttft_idle": "own_rows_first_token", "power_gpu": "own_rows_power",
+    "energy": "own_rows_power",
+}  # fmt: skip
 
 
 class Computed(NamedTuple):
@@ -95,7 +99,20 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
                 )
             elif reason == "long_context":
                 found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
+    found.extend(_of_own_rows(letter, run) for run in every if run.own)
     return tuple(found)
+
+
+def _of_own_rows(letter: str, run: ServeResult | TrainResult) -> Finding:
+    """What the buyer's own measurements did to the figure that most of them are about."""
+    most = max(run.own, key=lambda shift: shift.rows)
+    key = _OWN_ROWS.get(most.family, "own_rows_speed")
+    moved = 1.0 / most.speed_ratio if key == "own_rows_first_token" else most.speed_ratio
+    numbers: dict[str, float | str] = {
+        "count": most.rows, "shift": moved - 1.0, "band_before": most.unshifted_band_ratio,
+        "band_after": most.band_ratio,
+    }  # fmt: skip
+    return Finding("note", key, letter, run.group, run.workload, numbers)
 
 
 def _of_group(

@@ -13,7 +13,7 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import evidence, hardware, parallelism, training
+from gpuplanner.model import evidence, hardware, own_rows, parallelism, training
 from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import FineTune, Group, Network, Run, Train
@@ -277,13 +277,24 @@ def run_training(
         layout.cp > 1,
     )
     family = "finetune" if workload.kind == "finetune" else "training"
+    faster = 1.0
+    if catalog.own_rows is not None:
+        method = workload.method if isinstance(workload, FineTune) else "full"
+        like = own_rows.training_like(
+            hard.gpu, llm, catalog.calibration, runtime.engine or "other", method, float(workload.sequence_tokens)
+        )
+        seen = own_rows.informed(catalog.calibration, seen, like, (family,), catalog.own_rows.residuals)
+        faster = evidence.shift(seen, family)
+        speed = speed * faster
     factor = evidence.factor(catalog.calibration, family, seen)
     basis: Basis = "predicted" if seen.validated else "not validated"
     one_step = training.TrainStep(*(column[at] for column in step))
     parts = tuple(
-        Part(name, float(value)) for name, value in zip(training.TrainStep._fields, one_step, strict=True) if value
+        Part(name, float(value) / faster)
+        for name, value in zip(training.TrainStep._fields, one_step, strict=True)
+        if value
     )
-    seconds = float(one_step.total)
+    seconds = float(one_step.total) / faster
     tokens_s = float(speed[at])
     shown = basis if fits[at] else "not validated"
     step_figure = spread(seconds, factor, shown, parts) if fits[at] else NOT_KNOWN
@@ -377,7 +388,7 @@ def run_training(
             "bf16" if "bf16" in hard.gpu.peak_flops else "fp16",
             catalog,
         )
-        reference = float(training.tokens_per_second(sixteen, training.train_step(sixteen))[0])
+        reference = float(training.tokens_per_second(sixteen, training.train_step(sixteen))[0]) * faster
     result = nothing._replace(
         choice=choice, refusal=state, fits=fit, memory=memory_use,
         memory_share=spread(share, memory_factor, basis, tuple(Part(name, value / memory_use.usable) for name,
@@ -386,7 +397,8 @@ def run_training(
         mfu=between(mfu, mfu / factor, min(mfu * factor, 1.0), shown) if fits[at] else NOT_KNOWN,
         duration_s=duration,
         gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
-        communication_share=float(busy / seconds) if seconds else 0.0,
+        communication_share=float(busy / one_step.total) if one_step.total else 0.0,
+        own=own_rows.shifts(catalog.calibration, seen),
     )  # fmt: skip
     return Trained(result, seen, reference)
 

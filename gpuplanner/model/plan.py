@@ -4,10 +4,19 @@
 are in SI units (seconds, watts, bytes), shares are fractions, lengths of text are tokens.
 """
 
+import math
 from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from gpuplanner.catalog.schema import (
@@ -358,6 +367,55 @@ class Wishes(Record):
     owned: Annotated[tuple[Owned, ...], SEVERAL] = ()
 
 
+# --- what the buyer measured --------------------------------------------------
+
+_ROW_KEYS, _ROW_TEXT, _ROW_DEPTH, _ROW_NUMBER = 100, 4000, 3, 1e30
+
+
+def _plain(value: Any, depth: int = 1) -> bool:
+    """Whether a value is what a row may hold: short text, a finite number, yes or no, or few of these."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, str):
+        return len(value) <= _ROW_TEXT
+    if isinstance(value, int | float):
+        return math.isfinite(value) and abs(value) <= _ROW_NUMBER if isinstance(value, float) else abs(value) <= 10**30
+    if depth > _ROW_DEPTH or not isinstance(value, dict | list | tuple) or len(value) > _ROW_KEYS:
+        return False
+    if not isinstance(value, dict):
+        return all(_plain(item, depth + 1) for item in value)
+    return all(
+        isinstance(key, str) and len(key) <= _ROW_KEYS and _plain(item, depth + 1) for key, item in value.items()
+    )
+
+
+def _measured_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Refuses a row that no measurement looks like. Which keys mean what is read where a row is predicted."""
+    if not _plain(row):
+        raise PydanticCustomError(
+            "not_a_measured_row", "a measured row holds short text, finite numbers, yes or no, and few of them"
+        )
+    return row
+
+
+class MeasuredRows(tuple[dict[str, Any], ...]):
+    """Rows that were checked once. An edit elsewhere in the plan shares them, so what follows from them is kept."""
+
+
+def _checked_once(value: Any, check: ValidatorFunctionWrapHandler) -> tuple[dict[str, Any], ...]:
+    if isinstance(value, MeasuredRows):
+        return value
+    # Strict checks take no list for a tuple, and JSON has nothing else.
+    return MeasuredRows(check(tuple(value) if isinstance(value, list) else value))
+
+
+Measured = Annotated[
+    tuple[Annotated[dict[str, Any], AfterValidator(_measured_row)], ...],
+    Field(max_length=10_000, fail_fast=True),
+    WrapValidator(_checked_once),
+]
+
+
 class Plan(Record):
     """Everything the user decided; nothing that follows from it."""
 
@@ -373,7 +431,7 @@ class Plan(Record):
     site: Site = Site()
     economics: Economics = Economics()
     wishes: Wishes = Wishes()
-    measured: Annotated[tuple[dict[str, Any], ...], Field(max_length=10_000)] = ()
+    measured: Measured = ()
 
     @model_validator(mode="after")
     def _names_are_unique_and_known(self) -> "Plan":

@@ -130,6 +130,20 @@ class Curve(NamedTuple):
     per_token_s: tuple[float, ...]
 
 
+class OwnShift(NamedTuple):
+    """What the buyer's own measurements did to the figures of one family of measured rows.
+
+    ``rows`` of them count. ``speed_ratio`` is what speeds and powers were multiplied by, and times divided by; the
+    factor of the 80 % band either way was ``unshifted_band_ratio`` and is ``band_ratio``.
+    """
+
+    family: str
+    rows: int
+    speed_ratio: float
+    unshifted_band_ratio: float
+    band_ratio: float
+
+
 class FormatOption(NamedTuple):
     """What another weight format would give on the same cards, with its own best split."""
 
@@ -174,6 +188,7 @@ class ServeResult(NamedTuple):
     load_share: float
     curve: Curve | None
     formats: tuple[FormatOption, ...] = ()
+    own: tuple[OwnShift, ...] = ()
 
 
 class TrainResult(NamedTuple):
@@ -198,6 +213,7 @@ class TrainResult(NamedTuple):
     communication_share: float
     # What one run costs, in the plan's base currency.
     cost: Figure = NOT_KNOWN
+    own: tuple[OwnShift, ...] = ()
 
 
 class GroupPower(NamedTuple):
@@ -303,6 +319,24 @@ class Headline(NamedTuple):
     numbers: Numbers = NO_NUMBERS
 
 
+class OwnRow(NamedTuple):
+    """One of the plan's own measured rows beside what is predicted for it without any of them.
+
+    ``status``: "counts", "suspect" (its figure breaks a bound of the hardware), "shown" (predicted, but of a kind that
+    moves no figure) or "skipped" (not predicted); ``reason`` says why, ``scenarios`` are those it speaks for. Figures
+    in the row's metric, unit and scope; of a row about fit, 1 is yes and 0 no.
+    """
+
+    row: int
+    family: str
+    metric: str
+    measured: float | None
+    predicted: Figure
+    status: Literal["counts", "suspect", "shown", "skipped"]
+    reason: Check
+    scenarios: tuple[str, ...] = ()
+
+
 class Results(NamedTuple):
     """What follows from a plan."""
 
@@ -314,6 +348,7 @@ class Results(NamedTuple):
     currency: str
     model_version: str
     calibration_id: str
+    own_rows: tuple[OwnRow, ...] = ()
 
     def scenario(self, letter: str) -> ScenarioResult | None:
         """The result of the scenario with that letter, None if the plan has none."""

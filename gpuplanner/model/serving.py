@@ -13,7 +13,7 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import evidence, hardware, inference, memory, parallelism, power, queueing
+from gpuplanner.model import evidence, hardware, inference, memory, own_rows, parallelism, power, queueing
 from gpuplanner.model.bands import between, spread, weakest
 from gpuplanner.model.case import KV_BYTES, WEIGHT_FORMATS, Case, IdentityCache, Setting
 from gpuplanner.model.plan import Group, Network, Run, Serve, runtime_order
@@ -471,6 +471,12 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         catalog.calibration, chosen.setting, hard.gpu, llm, runtime, chosen.split, context, hard.devices_per_server,
         linked,
     )  # fmt: skip
+    if catalog.own_rows is not None:
+        like = own_rows.serving_like(
+            hard.gpu, llm, chosen.setting, float(workload.prompt_tokens), float(workload.answer_tokens)
+        )
+        seen = own_rows.informed(catalog.calibration, seen, like, own_rows.SERVED, catalog.own_rows.residuals)
+        curve = _moved(curve, seen)
     factor = evidence.factor(catalog.calibration, "max_throughput", seen)
     first_factor = evidence.factor(catalog.calibration, "ttft_loaded", seen)
     token_factor = evidence.factor(catalog.calibration, "serving_tpot", seen)
@@ -484,6 +490,10 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
     middle, *others = capacity(*shifted, workload.first_token_s, workload.per_token_s).tolist()
     low, high = _quadrature(middle, others[:3]), _quadrature(middle, others[3:])
     one_memory = memory.ServingMemory(*(column[[at]] for column in split_memory))
+    if seen.own:
+        # What another format would give moves with what this one gives.
+        within = within * (middle / within[best] if within[best] > 0 else 1.0)
+        limit = limit * evidence.shift(seen, "max_throughput")
     auto = frozenset(
         name
         for name in ("llm", "runtime", "version", "weights", "compute", "kv", "tp", "pp", "dp", "ep", "max_sequences")
@@ -527,6 +537,16 @@ def prepare(workload: Serve, group: Group, network: Network, run: Run, llm: Llm,
         high if fits[at] else 0.0, float(curve.limit) if fits[at] else 0.0,
         _format_options(candidates, keep, within, limit, fits, held, split_memory), seen,
         "predicted" if seen.validated else "not validated",
+    )  # fmt: skip
+
+
+def _moved(curve: Load, seen: evidence.Evidence) -> Load:
+    """The curve where the buyer's own measurements put it."""
+    rate = evidence.shift(seen, "max_throughput")
+    first, token = evidence.shift(seen, "ttft_loaded"), evidence.shift(seen, "serving_tpot")
+    return curve._replace(
+        requests_s=curve.requests_s * rate, limit=curve.limit * rate, first_token_s=curve.first_token_s / first,
+        first_token_mean_s=curve.first_token_mean_s / first, per_token_s=curve.per_token_s / token,
     )  # fmt: skip
 
 
@@ -619,6 +639,8 @@ def result(
             "power_gpu",
         )
     }
+    # Speeds are multiplied, times divided by what own measurements say.
+    faster = {family: evidence.shift(seen, family) for family in factor}
     fits = p.fits.status != "fail"
     overloaded = False
     if demand.requests_s is not None:
@@ -635,7 +657,7 @@ def result(
     state = inference.continuous_batching(case, np.array([max(batch, _LEAST_IN_FLIGHT), 1.0]))
     step, chunk = state.step, state.chunk
     step_parts = tuple(
-        Part(name, float(value[0]))
+        Part(name, float(value[0]) / faster["serving_tpot"])
         for name, value in (
             ("weights_compute", step.matrix),
             ("kv_cache", step.cache),
@@ -645,7 +667,7 @@ def result(
         )
     )
     chunk_parts = tuple(
-        Part(name, float(value[0] / chunk.prompts[0]))
+        Part(name, float(value[0] / chunk.prompts[0]) / faster["ttft_idle"])
         for name, value in (
             ("weights_compute", chunk.matrix),
             ("attention", chunk.attention),
@@ -660,14 +682,15 @@ def result(
             p.room, 1.0
         )
         first_value = float(inference.first_token_loaded(case, state, np.array([waiting, 0.0]))[0])
-        token_value = float(state.per_token_s[0])
+        first_value /= faster["ttft_loaded"]
+        token_value = float(state.per_token_s[0]) / faster["serving_tpot"]
     elif demand.requests_s is not None:
         first_value, token_value = (
             float(np.interp(batch, p.batch, p.first_token_s)),
             float(np.interp(batch, p.batch, p.per_token_s)),
         )
     else:
-        first_value, token_value = float("nan"), float(state.per_token_s[0])
+        first_value, token_value = float("nan"), float(state.per_token_s[0]) / faster["serving_tpot"]
     first = spread(first_value, factor["ttft_loaded"], basis) if fits else NOT_KNOWN
     if overloaded:
         first = NOT_KNOWN._replace(note="overloaded")
@@ -718,7 +741,7 @@ def result(
         idle_w = idle.value / p.hardware.gpu.gpus_per_card
         running = float(power.gpu_power(np.array(idle_w), np.array(tdp), memory_use, compute_use, calibration)[0])
         waiting_w = idle_w + power.context_power(p.hardware.gpu, catalog)
-        value = active * running + (1.0 - active) * min(waiting_w, tdp)
+        value = (active * running + (1.0 - active) * min(waiting_w, tdp)) * faster["power_gpu"]
         top = min(tdp, hard_cap) if (hard_cap := p.hardware.power_cap_w) else tdp
         value = min(value, top)
         gpu_w = between(
@@ -730,6 +753,9 @@ def result(
     energy = NOT_KNOWN
     if gpu_w.value is not None and wanted > 0:
         value = gpu_w.value * p.hardware.devices / (min(wanted, p.limit) * answer)
+        if "energy" in seen.own:
+            # Measured energy speaks for itself, beside what speed and power say.
+            value *= faster["energy"] * faster["max_throughput"] / faster["power_gpu"]
         energy = spread(value, factor["energy"], basis)
     terms = {part.name: part.value * answer for part in step_parts}
     prefill_time = float(state.prefill_share[0] * state.cycle_s[0])
@@ -742,19 +768,19 @@ def result(
         tuple((p.first_token_s / factor["ttft_loaded"]).tolist()),
         tuple((p.first_token_s * factor["ttft_loaded"]).tolist()), tuple(p.per_token_s.tolist()),
     )  # fmt: skip
-    single = 1.0 / float(step.total[1] / inference.accepted_tokens(case)[1])
-    alone = float(state.prefill_one_s[1])
+    single = faster["decode_fixed_batch"] / float(step.total[1] / inference.accepted_tokens(case)[1])
+    alone = float(state.prefill_one_s[1]) / faster["ttft_idle"]
     return ServeResult(
         workload.id, group_index, p.choice, p.refusal, p.fits, use, share_of_usable, first,
-        spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]), factor["ttft_idle"], basis,
-        chunk_parts) if fits else NOT_KNOWN,
+        spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]) / faster["ttft_idle"],
+        factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
         token, output if fits else exact(0.0, "predicted"), limit if fits else exact(0.0, "predicted"),
         between(p.capacity, p.capacity_low, p.capacity_high, basis) if fits else exact(0.0, "predicted"),
         headroom if fits else NOT_KNOWN,
-        batch * replicas, p.room * replicas, spread(float(step.total[0]), factor["serving_tpot"], basis,
-        step_parts) if fits else NOT_KNOWN,
+        batch * replicas, p.room * replicas, spread(float(step.total[0]) / faster["serving_tpot"],
+        factor["serving_tpot"], basis, step_parts) if fits else NOT_KNOWN,
         spread(alone, factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
         spread(single, factor["decode_fixed_batch"], basis) if fits else NOT_KNOWN,
         spread(workload.prompt_tokens / alone, factor["ttft_idle"], basis) if fits else NOT_KNOWN,
-        bound, busy, gpu_w, energy, share, curve if fits else None, p.formats,
+        bound, busy, gpu_w, energy, share, curve if fits else None, p.formats, own_rows.shifts(calibration, seen),
     )  # fmt: skip

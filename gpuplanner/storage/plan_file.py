@@ -305,6 +305,7 @@ def _words(detail: Any) -> str:
         "unknown_workload": _("Scenario {letter} runs “{workload}”, which is not a workload of the plan."),
         "union_tag_invalid": _("One of these words is expected: {expected_tags}"),
         "union_tag_not_found": _("The key “kind” is missing."),
+        "not_a_measured_row": _("A measured row holds short text, finite numbers, yes or no, and few of them."),
         "too_long": _("More than {max_length} entries are not read here."),
     }
     if detail["type"] in rules:

@@ -1,8 +1,8 @@
 """Fit the constants to measured rows and derive the bands; development only.
 
-``python -m gpuplanner.validation.calibrate ROWS…`` rewrites resources/calibration/constants.json. The same rows give
-the same file. Parameters are logarithms with tight priors; rows weigh at most as much as six of one source, model,
-card and family; the errors that make the bands come from fits that have not seen the row's publisher.
+``python -m gpuplanner.validation.calibrate ROWS…`` rewrites constants.json and residuals.json in resources/calibration.
+The same rows give the same files. Parameters are logarithms with tight priors; rows weigh at most as much as six of one
+source, model, card and family; the errors that make the bands come from fits that have not seen the row's publisher.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuplanner import paths
 from gpuplanner.catalog import load as catalogs
-from gpuplanner.catalog.calibration import Calibration, load_calibration
+from gpuplanner.catalog.calibration import Calibration, Residual, calibration_of, load_calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.model import case as cases
 from gpuplanner.model.measured import predict as predictions
@@ -36,8 +36,11 @@ _NU = 3.0
 _ROWS_OF_A_GROUP = 6.0
 _SOURCE_BIAS_SD = 0.04
 _STEP = 1e-3
+_MOVES = 1e-9
 _FIT_ROUNDS = 8
 _LINEAR_ROUNDS = 6
+# From the best constants of all rows it is not far to those without a few.
+_ROUNDS_WITHOUT = 3
 # Families with fewer publishers or rows are left out by engine and card instead.
 _PUBLISHERS_NEEDED, _ROWS_NEEDED = 5, 40
 _FEW_SOURCES, _VERY_FEW, _BORROWED = 8, 3, 1.15
@@ -55,7 +58,7 @@ PARENTS = {
 
 
 class Data(NamedTuple):
-    """Rows that take part in the fit."""
+    """Rows that are scored; ``fitted`` says which of them take part in the fit."""
 
     prepared: Prepared
     measured: np.ndarray
@@ -65,6 +68,7 @@ class Data(NamedTuple):
     source: np.ndarray
     publisher: np.ndarray
     group: np.ndarray
+    fitted: np.ndarray
 
 
 def breaks_physics(prepared: Prepared, measured: np.ndarray) -> np.ndarray:
@@ -90,27 +94,29 @@ def breaks_physics(prepared: Prepared, measured: np.ndarray) -> np.ndarray:
 
 
 def fit_data(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: Calibration) -> Data:
-    """Choose the rows that are scorable, predictable, of a fitted family and within physics."""
-    chosen = [row for row in rows if is_scorable(row) and row.get("family") in SCALES]
-    prepared = predictions.prepare(chosen, catalog, calibration)
-    measured = np.array([float(row["value"]) for row in chosen])
-    values = predictions.predict(prepared, calibration)
-    usable = np.isfinite(values) & (values > 0) & (measured > 0) & ~breaks_physics(prepared, measured)
-    kept = [row for row, good in zip(chosen, usable, strict=True) if good]
+    """Choose the rows that are scorable and predictable; those of a fitted family and within physics are fitted."""
+    chosen = [row for row in rows if is_scorable(row) and not isinstance(row["value"], bool)]
+    values = predictions.predict(predictions.prepare(chosen, catalog, calibration), calibration)
+    kept = [row for row, value in zip(chosen, values, strict=True) if 0 < value < np.inf and float(row["value"]) > 0]
     prepared = predictions.prepare(kept, catalog, calibration)
+    measured = np.array([float(row["value"]) for row in kept])
     families = np.array(prepared.families)
-    cell = [(row.get("source"), row.get("model"), row.get("gpu"), row["family"]) for row in kept]
-    counts = Counter(cell)
-    weight = np.array([min(1.0, _ROWS_OF_A_GROUP / counts[key]) for key in cell])
+    fitted = np.array([family in SCALES for family in prepared.families]) & ~breaks_physics(prepared, measured)
+    cell = [
+        (row.get("source"), row.get("model"), row.get("gpu"), family)
+        for row, family in zip(kept, prepared.families, strict=True)
+    ]
+    counts = Counter(key for key, good in zip(cell, fitted, strict=True) if good)
     return Data(
         prepared,
-        np.array([float(row["value"]) for row in kept]),
+        measured,
         families,
-        np.array([SCALES[family] for family in families]),
-        weight,
-        np.array([f"{row.get('source')}|{row['family']}" for row in kept]),
+        np.array([SCALES.get(family, 1.0) for family in prepared.families]),
+        np.array([min(1.0, _ROWS_OF_A_GROUP / max(counts[key], 1)) for key in cell]),
+        np.array([f"{row.get('source')}|{family}" for row, family in zip(kept, prepared.families, strict=True)]),
         np.array([str(row.get("publisher") or row.get("source")) for row in kept]),
         np.array([engine_and_card(row) for row in kept]),
+        fitted,
     )
 
 
@@ -128,21 +134,44 @@ def residuals(data: Data, calibration: Calibration) -> np.ndarray:
     return np.log(predictions.predict(data.prepared, calibration) / data.measured)
 
 
-def jacobian(data: Data, calibration: Calibration, base: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """Derivative of every residual to the logarithm of every active constant."""
+def jacobian(
+    data: Data, calibration: Calibration, base: np.ndarray, active: np.ndarray, moves: np.ndarray | None = None
+) -> np.ndarray:
+    """Derivative of every residual to the logarithm of every active constant.
+
+    ``moves`` (rows x active constants) says where it can differ from 0; then constants that move no row in common are
+    shifted together.
+    """
     columns = np.zeros((len(base), len(active)))
-    for column, position in enumerate(active):
+    turns = np.arange(len(active)) if moves is None else together(moves)
+    for turn in range(turns.max() + 1):
+        shifted = np.flatnonzero(turns == turn)
         values = calibration.values.copy()
-        values[position] *= np.exp(_STEP)
-        columns[:, column] = (residuals(data, calibration.with_values(values)) - base) / _STEP
+        values[active[shifted]] *= np.exp(_STEP)
+        change = (residuals(data, calibration.with_values(values)) - base) / _STEP
+        for column in shifted:
+            columns[:, column] = change if moves is None else np.where(moves[:, column], change, 0.0)
     return columns
 
 
-def active_constants(data: Data, calibration: Calibration, base: np.ndarray) -> np.ndarray:
-    """Constants that any row depends on."""
-    every = np.arange(len(calibration.values))
-    moved = np.abs(jacobian(data, calibration, base, every)).max(axis=0)
-    return every[moved > 1e-6]
+def together(moves: np.ndarray) -> np.ndarray:
+    """The turn of every constant (columns of `moves`) so that constants of one turn move no row in common.
+
+    Greedy: a constant goes into the first turn where it fits. One prediction a turn gives the whole derivative [1]_.
+
+    References
+    ----------
+    .. [1] Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices. IMA J. Appl. Math. 13 (1974) 117-119.
+    """
+    turns: list[np.ndarray] = []
+    answer = np.zeros(moves.shape[1], int)
+    for column in np.argsort(-moves.sum(axis=0), kind="stable"):
+        turn = next((n for n, taken in enumerate(turns) if not (taken & moves[:, column]).any()), len(turns))
+        if turn == len(turns):
+            turns.append(np.zeros(len(moves), bool))
+        turns[turn] |= moves[:, column]
+        answer[column] = turn
+    return answer
 
 
 class Point(NamedTuple):
@@ -175,20 +204,27 @@ def solve(
     takes up what its rows have in common.
     """
     place, number = _sources(data)
-    commons = np.zeros((len(base), number))
-    commons[np.arange(len(base)), place] = 1.0
-    full = np.hstack([design, commons])[keep]
-    precision = np.concatenate([1.0 / spreads**2, np.full(number, 1.0 / _SOURCE_BIAS_SD**2)])
-    start = np.concatenate([point.shift, point.bias])
+    used, place = design[keep], place[keep]
+    order = np.argsort(place, kind="stable")
+    present, starts = np.unique(place[order], return_index=True)
+    shift, bias = point.shift, point.bias
     # The residual that the linear form has where all unknowns are at their priors.
-    origin = base[keep] - design[keep] @ point.shift
-    answer = start
+    origin = base[keep] - used @ shift
+    scale, share = data.scale[keep], data.weight[keep] * (_NU + 1.0)
     for _round in range(rounds):
-        scaled = (origin + full @ answer) / data.scale[keep]
-        weight = data.weight[keep] * (_NU + 1.0) / (_NU + scaled**2) / data.scale[keep] ** 2
-        normal = full.T @ (full * weight[:, None]) + np.diag(precision)
-        answer = np.linalg.solve(normal, -full.T @ (weight * origin))
-    return Point(answer[: len(spreads)], answer[len(spreads) :])
+        scaled = (origin + used @ shift + bias[place]) / scale
+        weight = share / (_NU + scaled**2) / scale**2
+        weighted = used * weight[:, None]
+        # What sources have in common is eliminated: each row belongs to one source, so its block is diagonal.
+        own = np.full(number, 1.0 / _SOURCE_BIAS_SD**2)
+        across, pull = np.zeros((number, len(shift))), np.zeros(number)
+        own[present] += np.add.reduceat(weight[order], starts)
+        across[present] = np.add.reduceat(weighted[order], starts, axis=0)
+        pull[present] = np.add.reduceat((weight * origin)[order], starts)
+        normal = used.T @ weighted + np.diag(1.0 / spreads**2) - across.T @ (across / own[:, None])
+        shift = np.linalg.solve(normal, across.T @ (pull / own) - weighted.T @ origin)
+        bias = -(pull + across @ shift) / own
+    return Point(shift, bias)
 
 
 class Fit(NamedTuple):
@@ -205,12 +241,16 @@ def fit(data: Data, calibration: Calibration) -> Fit:
     """Maximum a posteriori constants for all rows, from their priors on."""
     calibration = calibration.with_values(calibration.priors.copy())
     base = residuals(data, calibration)
-    active = active_constants(data, calibration, base)
+    every = np.arange(len(calibration.values))
+    design = jacobian(data, calibration, base, every)
+    moves = np.abs(design) > _MOVES
+    # Constants that any fitted row depends on.
+    active = every[moves[data.fitted].any(axis=0)]
+    design, moves = design[:, active], moves[:, active]
     spreads = calibration.spreads[active]
-    keep = np.ones(len(base), bool)
+    keep = data.fitted
     point = Point(np.zeros(len(active)), np.zeros(_sources(data)[1]))
     cost = _cost(base, point, data, spreads, keep)
-    design = jacobian(data, calibration, base, active)
     for _round in range(_FIT_ROUNDS):
         wanted = solve(design, base, point, data, spreads, keep, _LINEAR_ROUNDS)
         for share in (1.0, 0.5, 0.25, 0.1):
@@ -225,7 +265,7 @@ def fit(data: Data, calibration: Calibration) -> Fit:
             break
         gain, cost = cost - now, now
         point, calibration, base = nearer, moved, errors
-        design = jacobian(data, calibration, base, active)
+        design = jacobian(data, calibration, base, active, moves)
         if gain < 0.05:
             break
     return Fit(calibration, active, point, design, base)
@@ -246,21 +286,49 @@ def by_publisher(data: Data) -> dict[str, bool]:
     }
 
 
-def left_out(data: Data, found: Fit) -> np.ndarray:
-    """Residuals of every row under constants that have not seen its publisher (or, in small families, its engine and
-    card)."""
+class LeftOut(NamedTuple):
+    """ln(predicted / measured) of every row under constants that have not seen its source, or its publisher;
+    ``judged``, by which its family is judged: its publisher, or in small families its engine with its card."""
+
+    source: np.ndarray
+    publisher: np.ndarray
+    judged: np.ndarray
+
+
+def left_out(data: Data, found: Fit) -> LeftOut:
+    """Residuals of every row under constants that have not seen it and its like."""
+    source = np.array([str(row.get("source")) for row in data.prepared.rows])
     whole = by_publisher(data)
-    spreads = found.calibration.spreads[found.active]
+    small = np.array([not whole[family] for family in data.families])
+    every = np.ones(len(small), bool)
+    known: dict[bytes, np.ndarray] = {}
+    by_source, by_publishers, by_group = (
+        _without(data, found, labels, asked, known)
+        for labels, asked in ((source, every), (data.publisher, every), (data.group, small))
+    )
+    return LeftOut(by_source, by_publishers, np.where(small, by_group, by_publishers))
+
+
+def _without(
+    data: Data, found: Fit, labels: np.ndarray, asked: np.ndarray, known: dict[bytes, np.ndarray]
+) -> np.ndarray:
     outside = np.full(len(found.base), np.nan)
-    use_publisher = np.array([whole[family] for family in data.families])
-    for labels, judged in ((data.publisher, use_publisher), (data.group, ~use_publisher)):
-        for label in sorted(set(labels[judged])):
-            hidden = labels == label
-            point = solve(found.design, found.base, found.point, data, spreads, ~hidden, _LINEAR_ROUNDS)
-            rest = residuals(data, _moved(found.calibration, found.active, point.shift))
-            at = hidden & judged
-            outside[at] = rest[at]
+    for label in sorted(set(labels[asked])):
+        hidden = labels == label
+        key = hidden.tobytes()
+        if key not in known:
+            known[key] = without_rows(data, found, hidden)
+        outside[hidden] = known[key][hidden]
     return outside
+
+
+def without_rows(data: Data, found: Fit, hidden: np.ndarray) -> np.ndarray:
+    """Residuals of all rows under constants that have not seen the hidden ones."""
+    if not (data.fitted & hidden).any():
+        return found.base
+    spreads = found.calibration.spreads[found.active]
+    point = solve(found.design, found.base, found.point, data, spreads, data.fitted & ~hidden, _ROUNDS_WITHOUT)
+    return residuals(data, _moved(found.calibration, found.active, point.shift))
 
 
 # --- bands -----------------------------------------------------------------------------------------------------------
@@ -311,35 +379,13 @@ def ratio_bands(prepared: Prepared, errors: np.ndarray) -> dict[str, float]:
     }
 
 
-def bands(
-    rows: Sequence[Mapping[str, Any]],
-    catalog: Catalog,
-    data: Data,
-    found: Fit,
-    outside: np.ndarray,
-    previous: Mapping[str, Any],
-) -> dict[str, dict[str, float]]:
-    """Bands of all families: from residuals left out, or from the plain errors of families without constants of their
-    own."""
+def bands(data: Data, outside: np.ndarray, previous: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Bands of all families from the residuals of rows left out."""
     errors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    whole = by_publisher(data)
     for family in sorted(set(data.families)):
         at = data.families == family
-        labels = data.publisher if by_publisher(data)[family] else data.group
-        errors[family] = (outside[at], labels[at])
-    others = [
-        row
-        for row in rows
-        if is_scorable(row) and row.get("family") not in SCALES and not isinstance(row.get("value"), bool)
-    ]
-    prepared = predictions.prepare(others, catalog, found.calibration)
-    values = predictions.predict(prepared, found.calibration)
-    measured = np.array([float(row["value"]) for row in others])
-    rest = np.log(np.where(values > 0, values, np.nan) / measured)
-    for family in sorted(set(prepared.families)):
-        at = np.array([name == family for name in prepared.families]) & np.isfinite(rest)
-        labels = np.array([str(row.get("publisher")) for row in others])
-        if at.any():
-            errors[family] = (rest[at], labels[at])
+        errors[family] = (outside[at], (data.publisher if whole[family] else data.group)[at])
     ratios = ratio_bands(data.prepared, outside)
     answer: dict[str, dict[str, float]] = {}
     for family, (sizes, labels) in errors.items():
@@ -391,7 +437,7 @@ def document(
     """The calibration file with new values and bands; names, priors and notes stay as they are."""
     calibration = found.calibration
     shifts = dict(zip((calibration.names[position] for position in found.active), found.point.shift, strict=True))
-    touched = (np.abs(found.design) > 0.02).sum(axis=0)
+    touched = (np.abs(found.design[data.fitted]) > 0.02).sum(axis=0)
     rows = dict(zip((calibration.names[position] for position in found.active), touched, strict=True))
     parameters = {}
     for name, entry in previous["parameters"].items():
@@ -404,7 +450,7 @@ def document(
         parameters[name] = kept
     return {
         **previous,
-        "id": f"fit-{len(data.measured)}-rows",
+        "id": f"fit-{int(data.fitted.sum())}-rows",
         "note": (
             "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; "
             "bands from rows of publishers left out."
@@ -416,8 +462,8 @@ def document(
     }
 
 
-def _digits(value: float) -> float:
-    return float(f"{value:.4g}")
+def _digits(value: float, digits: int = 4) -> float:
+    return float(f"{value:.{digits}g}")
 
 
 def _summary(data: Data, first: np.ndarray, fitted: np.ndarray, outside: np.ndarray) -> str:
@@ -434,6 +480,21 @@ def _summary(data: Data, first: np.ndarray, fitted: np.ndarray, outside: np.ndar
     return "\n".join(lines)
 
 
+def residuals_document(data: Data, calibration: Calibration, outside: LeftOut) -> str:
+    """The text of the file of residuals: the figures of `Residual` by the id of the row, a row a line."""
+    predicted = predictions.predict(data.prepared, calibration)
+    columns = [
+        predicted,
+        *(np.exp(errors) * data.measured for errors in (outside.source, outside.publisher, outside.judged)),
+    ]
+    lines = [
+        f"{json.dumps(row['id'], ensure_ascii=False)}: {json.dumps([_digits(float(c[i]), 6) for c in columns])}"
+        for i, row in enumerate(data.prepared.rows)
+    ]
+    head = json.dumps(list(Residual._fields))
+    return f'{{"id": "{calibration.id}", "columns": {head},\n"rows": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
 def run(files: Sequence[Path], write: bool = True) -> str:
     """Calibrate on the rows of these files; returns a table of errors and the constants that moved far."""
     rows: list[dict[str, Any]] = []
@@ -447,12 +508,22 @@ def run(files: Sequence[Path], write: bool = True) -> str:
     found = fit(data, start)
     outside = left_out(data, found)
     lookup = Lookup(catalog)
-    cards = sorted({card_of(Keys(row), lookup).gpu.name for row in data.prepared.rows if row.get("gpu")})
+    cards = sorted(
+        {
+            card_of(Keys(row), lookup).gpu.name
+            for row, fitted in zip(data.prepared.rows, data.fitted, strict=True)
+            if fitted and row.get("gpu")
+        }
+    )
     previous = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
-    new_bands = bands(rows, catalog, data, found, outside, previous["bands"])
-    text = json.dumps(document(previous, data, found, outside, new_bands, cards), indent=1, ensure_ascii=False) + "\n"
+    new_bands = bands(data, outside.judged, previous["bands"])
+    contents = document(previous, data, found, outside.judged, new_bands, cards)
     if write:
+        text = json.dumps(contents, indent=1, ensure_ascii=False) + "\n"
         (folder / "constants.json").write_text(text, encoding="utf-8")
+        # With the digits that the file of constants keeps: what everybody else predicts.
+        text = residuals_document(data, calibration_of(contents), outside)
+        (folder / "residuals.json").write_text(text, encoding="utf-8")
     spreads = start.spreads[found.active]
     far = [
         f"{start.names[position]}: {start.priors[position]:.3g} -> {found.calibration.values[position]:.3g} "
@@ -460,12 +531,10 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         for position, move, sd in zip(found.active, found.point.shift, spreads, strict=True)
         if abs(move / sd) > 1.5
     ]
-    held = [
-        f"{family} {np.mean(np.abs(outside[data.families == family]) <= np.log(new_bands[family]['factor_80'])):.2f}"
-        for family in sorted(set(data.families))
-    ]
+    inside = np.abs(outside.judged) <= np.log([new_bands[family]["factor_80"] for family in data.families])
+    held = [f"{family} {inside[data.families == family].mean():.2f}" for family in sorted(set(data.families))]
     far.append("left-out rows inside their bands: " + ", ".join(held))
-    return _summary(data, first, found.base, outside) + "\n\n" + "\n".join(far) + "\n\n" + json.dumps(new_bands)
+    return _summary(data, first, found.base, outside.judged) + "\n\n" + "\n".join(far) + "\n\n" + json.dumps(new_bands)
 
 
 if __name__ == "__main__":

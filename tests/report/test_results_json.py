@@ -17,6 +17,7 @@ WITHOUT_UNIT = set(
     note serve train room money choice refusal fits memory curve binds speed room_check money_check formats quantity
     gpus servers racks rack_units groups lines limits_w oldest_price llm runtime version engine weights compute kv tp
     pp dp ep cp attention_dp max_sequences micro_batch sharding recompute optimizer interleave global_batch
+    own own_rows row rows family metric measured predicted reason
     """.split()
 )
 UNIT = re.compile(
