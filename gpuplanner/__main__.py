@@ -365,10 +365,12 @@ def _claim(given: argparse.Namespace) -> int:
     from gpuplanner.model.plan import Plan
     from gpuplanner.report import claims
 
-    answered = claims.answer(given.text, _load_catalog(), Plan())
+    catalog, plan = _load_catalog(), Plan()
+    answered = claims.answer(given.text, catalog, plan)
     if answered.judgement is None:
         raise BadInput(answered.headline, answered.example)
-    _print_json(claims.to_json(answered)) if given.json else print(claims.as_text(answered))
+    rows = claims.closest(answered.judgement, catalog, plan)
+    _print_json(claims.to_json(answered, rows)) if given.json else print(claims.as_text(answered, rows))
     return 0
 
 

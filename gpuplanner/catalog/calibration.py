@@ -7,7 +7,7 @@ it in the file. Nothing here computes a speed.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -58,6 +58,8 @@ class Calibration:
     bands: dict[str, Band]
     # Cards of which rows took part in the calibration or its scoring.
     cards_seen: frozenset[str] = frozenset()
+    # Powers by which lack of evidence widens a band, by reason, where rows could tell.
+    widening: Mapping[str, float] = field(default_factory=dict)
     folder: Path | None = None
 
     @cached_property
@@ -147,6 +149,7 @@ def calibration_of(data: Mapping[str, Any]) -> Calibration:
         engines=data["engines"],
         bands={name: Band(**row) for name, row in data["bands"].items()},
         cards_seen=frozenset(data.get("cards_seen", ())),
+        widening={reason: float(entry["power"]) for reason, entry in data.get("widening", {}).items()},
     )
 
 

@@ -68,6 +68,7 @@ BOUNDS: dict[str, str] = {
     "ratio_memory": N_("Data sheet: memory size {ratio}."),
     "price": N_("Lowest price on record, new or used: {low}."),
     "idle_power": N_("Power without work: {value_w}."),
+    "board_power": N_("Data sheet: the cards alone may draw {value_w}."),
     "dense_peak": N_("Data sheet: {peak_flops} dense at {weights}."),
     "data_sheet_bandwidth": N_("Data sheet: {speed_bytes_s}."),
     "whole_peak": N_("MFU counts the operations of the model against the dense peak: 100 % is the end."),
@@ -110,6 +111,9 @@ ASSUMPTIONS: dict[str, str] = {
     "sixteen_bit": N_("16-bit arithmetic is taken."),
     "ratio_setting": N_("Compared with {llm} in {weights}."),
     "perfect_scaling": N_("Number of cards counted in full: {ratio}."),
+    "one_reader_taken": N_("Read as the speed of a single reader."),
+    "per_card": N_("Compared card by card."),
+    "per_hour": N_("On demand, an hour of all cards."),
     "country": N_("Prices in {country}."),
     "condition_new": N_("New is taken."),
     "price_date": N_("Newest price of {date}."),
@@ -188,6 +192,11 @@ def link(value: float) -> str:
     return f"{format.number(value / size)} {unit}"
 
 
+def power(value: float) -> str:
+    """Watts as they are quoted: "450 W", "10.2 kW"."""
+    return f"{format.count(value)} W" if value < 1000 else format.power_kw(value)
+
+
 def rate(value: float) -> str:
     """A speed: "5,000 tok/s"."""
     return _("{rate} tok/s").format(rate=format.number(value))
@@ -208,7 +217,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "peak_flops": flops,
     "claimed_flops": flops,
     "work_flop": operations,
-    "value_w": format.power_kw,
+    "value_w": power,
     "ratio": format.ratio,
     "generation": format.ratio,
     "batch": format.count,

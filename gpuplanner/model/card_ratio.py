@@ -44,6 +44,8 @@ _TRAINING_COMPUTE: dict[Precision, tuple[str, ...]] = {
     "8-bit": ("fp8",),
     "4-bit": ("fp8",),
 }
+# A ratio is what was quoted where it is no further from it than this factor.
+_NEAR = 1.25
 # The named time of a figure that is longest says what binds.
 _PREFILL_BINDS = {
     "weights_compute": "compute",
@@ -91,10 +93,12 @@ class TaskRatio(NamedTuple):
 
 
 class ClaimFound(NamedTuple):
-    """Where a quoted ratio holds: tasks whose band contains it, tasks that reach less and more."""
+    """Where a quoted ratio holds: tasks whose ratio is near it, tasks of which only the band reaches it, and tasks that
+    reach less and more."""
 
     claim: float
     holds: tuple[str, ...]
+    reached: tuple[str, ...]
     less: tuple[str, ...]
     more: tuple[str, ...]
 
@@ -158,17 +162,26 @@ def compare_cards(first: Side, second: Side, llm_name: str, catalog: Catalog) ->
     )
 
 
+def narrower(side: Side) -> Side:
+    """The same card in the next narrower precision; in the narrowest, itself."""
+    return Side(side.gpu, PRECISIONS[min(PRECISIONS.index(side.precision) + 1, len(PRECISIONS) - 1)])
+
+
 def claim_found(claim: float, tasks: Sequence[TaskRatio]) -> ClaimFound:
-    """Sort tasks by whether their band contains a quoted ratio; tasks without a ratio are left out."""
+    """Sort tasks by what their bands say of a quoted ratio; tasks without a ratio are left out."""
     holds: list[str] = []
+    reached: list[str] = []
     less: list[str] = []
     more: list[str] = []
     for each in tasks:
-        low, high = each.ratio.low, each.ratio.high
-        if low is None or high is None:
+        value, low, high = each.ratio[:3]
+        if value is None or low is None or high is None:
             continue
-        (more if low > claim else less if high < claim else holds).append(each.key)
-    return ClaimFound(claim, tuple(holds), tuple(less), tuple(more))
+        if low > claim or high < claim:
+            (more if low > claim else less).append(each.key)
+        else:
+            (holds if max(value / claim, claim / value) <= _NEAR else reached).append(each.key)
+    return ClaimFound(claim, tuple(holds), tuple(reached), tuple(less), tuple(more))
 
 
 # --- the workloads -----------------------------------------------------------------------------------------------
@@ -387,18 +400,17 @@ def _larger_ratios(sides: tuple[Side, Side], llm: Llm, cards: int, catalog: Cata
     """
     workload = _full_queue(llm, PROMPT)
     first, second = sides
-    narrower = PRECISIONS[min(PRECISIONS.index(first.precision) + 1, len(PRECISIONS) - 1)]
-    narrow = (Side(first.gpu, narrower), second)
+    narrow = (narrower(first), second)
 
     def held(fewer: int) -> bool:
         return bool(_served("serving", second, workload, fewer, catalog).outcome.rate)
 
     tight = _fewest(_SERVING_CARDS, held)
     found = []
-    if narrower != first.precision:
+    if narrow[0] != first:
         found.append(_serving("one_side_narrow", "max_throughput", narrow, workload, cards, catalog))
     if tight < cards:
         found.append(_serving("short_of_memory", "max_throughput", sides, workload, tight, catalog))
-        if narrower != first.precision:
+        if narrow[0] != first:
             found.append(_serving("both", "max_throughput", narrow, workload, tight, catalog))
     return found

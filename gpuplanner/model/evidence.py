@@ -2,8 +2,8 @@
 are nearest to it.
 
 The 80 % factor of a family comes from cross-validated residuals; it is widened by a power for each way in which the
-configuration lies
-outside of what was measured. The widening powers are judgements, kept here until rows allow to derive them.
+configuration lies outside of what was measured. The powers come with the calibration, from rows that were left out;
+those that no rows can tell are judged here.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,15 @@ from gpuplanner.model.parallelism import Split
 from gpuplanner.model.plan import FineTune, Group, PinnedEntries, Plan, Serve, Workload
 from gpuplanner.model.results import Choice, Results, ServeResult, TrainResult
 
-# Powers of the family's factor.
-_CARD_NOT_SEEN = 1.15
-_ENGINE_NOT_SEEN = 1.25
-_ARCHITECTURE_NOT_SEEN = 1.6
-_PCIE_TENSOR = 1.3
-_EXPERTS_ACROSS_SERVERS = 1.5
-_LONG_CONTEXT = 1.2
+# Powers of the family's factor where the calibration has no measured one: judgements of the method's authors.
+JUDGED_WIDENING = {
+    "card": 1.15,
+    "engine": 1.25,
+    "architecture": 1.6,
+    "pcie_tensor": 1.3,
+    "experts_across_servers": 1.5,
+    "long_context": 1.2,
+}
 _LONG_CONTEXT_TOKENS = 32_000
 _GOOD, _FAIR = 1.35, 1.6
 
@@ -55,16 +57,16 @@ class Evidence(NamedTuple):
     own: Mapping[str, Own] = MappingProxyType({})
 
 
-def _widen(reasons: list[tuple[str, float]], validated: bool) -> Evidence:
-    power = float(np.prod([power for _, power in reasons]))
-    return Evidence(power, tuple(name for name, _ in reasons), validated)
+def _widen(calibration: Calibration, reasons: list[str]) -> Evidence:
+    power = float(np.prod([calibration.widening.get(name, JUDGED_WIDENING[name]) for name in reasons]))
+    return Evidence(power, tuple(reasons), "architecture" not in reasons)
 
 
-def _card(calibration: Calibration, gpu: Gpu, architecture: str, group: str) -> list[tuple[str, float]]:
+def _card(calibration: Calibration, gpu: Gpu, architecture: str, group: str) -> list[str]:
     position = calibration.position(group, architecture)
     if architecture == "other" or not calibration.knows(group, architecture) or not calibration.fitted_on[position]:
-        return [("architecture", _ARCHITECTURE_NOT_SEEN)]
-    return [] if gpu.name in calibration.cards_seen else [("card", _CARD_NOT_SEEN)]
+        return ["architecture"]
+    return [] if gpu.name in calibration.cards_seen else ["card"]
 
 
 def serving(
@@ -81,15 +83,15 @@ def serving(
     """The evidence for a serving configuration."""
     reasons = _card(calibration, gpu, setting.architecture, "dram")
     if not calibration.engine_seen(setting.engine):
-        reasons.append(("engine", _ENGINE_NOT_SEEN))
+        reasons.append("engine")
     ranks = split.tp * split.attention_dp
     if ranks > 2 and not linked:
-        reasons.append(("pcie_tensor", _PCIE_TENSOR))
+        reasons.append("pcie_tensor")
     if llm.moe is not None and ranks > devices_per_server:
-        reasons.append(("experts_across_servers", _EXPERTS_ACROSS_SERVERS))
+        reasons.append("experts_across_servers")
     if context > _LONG_CONTEXT_TOKENS:
-        reasons.append(("long_context", _LONG_CONTEXT))
-    return _widen(reasons, all(name != "architecture" for name, _ in reasons))
+        reasons.append("long_context")
+    return _widen(calibration, reasons)
 
 
 def training(
@@ -98,10 +100,10 @@ def training(
     """The evidence for a training configuration."""
     reasons = _card(calibration, gpu, architecture, "train matrix16")
     if framework == "other":
-        reasons.append(("engine", _ENGINE_NOT_SEEN))
+        reasons.append("engine")
     if sequence > _LONG_CONTEXT_TOKENS or context_parallel:
-        reasons.append(("long_context", _LONG_CONTEXT))
-    return _widen(reasons, all(name != "architecture" for name, _ in reasons))
+        reasons.append("long_context")
+    return _widen(calibration, reasons)
 
 
 def factor(calibration: Calibration, family: str, evidence: Evidence, share: float = 0.8) -> float:
@@ -308,8 +310,8 @@ def nearest(like: Likeness, catalog: Catalog, count: int = 5) -> tuple[Near, ...
 
 
 def _left_out(row: Mapping[str, Any], catalog: Catalog) -> float | None:
-    residual = getattr(catalog.calibration, "residuals", {}).get(row.get("id"))
-    return None if residual is None or residual.left_out is None else float(residual.left_out)
+    residual = catalog.calibration.residuals.get(str(row.get("id")))
+    return None if residual is None or not np.isfinite(residual.left_out) else float(residual.left_out)
 
 
 # The family of measured rows that a figure of the comparison is like: of a server, of a program for one user, of a CPU.

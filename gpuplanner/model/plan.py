@@ -389,9 +389,14 @@ def _plain(value: Any, depth: int = 1) -> bool:
     )
 
 
+def looks_like_row(item: Any) -> bool:
+    """Whether an item may stand among the measured rows of a plan."""
+    return isinstance(item, dict) and _plain(item)
+
+
 def _measured_row(row: dict[str, Any]) -> dict[str, Any]:
     """Refuses a row that no measurement looks like. Which keys mean what is read where a row is predicted."""
-    if not _plain(row):
+    if not looks_like_row(row):
         raise PydanticCustomError(
             "not_a_measured_row", "a measured row holds short text, finite numbers, yes or no, and few of them"
         )
@@ -509,6 +514,13 @@ def references(plan: Plan) -> tuple[Reference, ...]:
                 for name in runtime_order(kinds[run.workload]) if run.runtime == "auto" else (run.runtime,):
                     refer("runtime", name)
                 refer("llm", run.llm)
+    for row in plan.measured:
+        engine = row.get("engine")
+        named = {"gpu": row.get("gpu"), "llm": row.get("model")}
+        named["runtime"] = engine.get("kind") if isinstance(engine, dict) else None
+        for kind, name in named.items():
+            if isinstance(name, str):
+                refer(kind, name)
     for owned in plan.wishes.owned:
         refer("gpu", owned.gpu)
         refer("server", owned.server)

@@ -1,13 +1,15 @@
 """The answer to a claim as sentences, for the window and the command line alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.i18n import _, facts, format
+from gpuplanner.i18n import _, facts, format, language, measured
 from gpuplanner.i18n import claims as words
+from gpuplanner.model import evidence
 from gpuplanner.model.claims.checking import Bound, Judgement, Said, Variant, check
 from gpuplanner.model.claims.reading import Claim, Unread, read
+from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Figure
 
@@ -17,7 +19,7 @@ _WRITTEN: dict[str, Callable[[float], str]] = {
     "duration": format.duration,
     "ratio": format.ratio,
     "memory": format.bytes_gb,
-    "power": format.power_kw,
+    "power": words.power,
     "share": format.percent,
     "flops": words.flops,
     "link": words.link,
@@ -92,7 +94,7 @@ def claimed(judgement: Judgement) -> str:
     if judgement.unit == "flops":
         return f"{format.exact(float(f'{value / 1e12:.6g}'))} TFLOPS"
     if judgement.unit == "ratio":
-        return f"{format.exact(value)}×"
+        return f"{format.exact(value)}×" if len(f"{value:g}") <= 4 else format.ratio(value)
     if judgement.unit == "money":
         return format.money_exact(value, judgement.currency)
     return written(value, judgement)
@@ -116,8 +118,16 @@ def _band(figure: Figure, judgement: Judgement) -> str:
 
 
 def headline(judgement: Judgement) -> str:
-    """The answer in one sentence."""
-    best, claim, verdict = judgement.best, judgement.claim, judgement.verdict
+    """The answer in one sentence; before it the bound, where as stated it cannot be."""
+    said = _headline(judgement, judgement.verdict)
+    broken = judgement.broken
+    if judgement.verdict != "only_if" or broken is None or judgement.claim.kind in (*_FITS, "peak", "price"):
+        return said
+    return ("" if language() == "zh" else " ").join((_headline(judgement, "impossible"), said))
+
+
+def _headline(judgement: Judgement, verdict: str) -> str:
+    best, claim = judgement.best, judgement.claim
     figure = best.figure
     numbers: dict[str, Any] = {}
     parts = {
@@ -217,8 +227,47 @@ def _understood(claim: Claim, best: Variant) -> str:
     return " · ".join(parts)
 
 
-def to_json(answered: Answer) -> dict[str, Any]:
-    """The answer as data, SI units."""
+# Which figure of the comparison the measured rows nearest to a claim are looked up for, by kind of claim or of work.
+_ROWS_OF = {
+    "throughput": "output", "first_token": "first_token", "per_token": "per_token", "prefill": "prefill",
+    "memory": "memory_used", "power": "max_power", "training_time": "tokens", "training_rate": "tokens", "mfu": "mfu",
+    "train": "tokens", "finetune": "tokens", "serve": "output", "decode": "single_stream",
+}  # fmt: skip
+
+
+def closest(judgement: Judgement, catalog: Catalog, plan: Plan, count: int = 3) -> tuple[str, ...]:
+    """The measured rows nearest to what is claimed, and how far off the model was there; a line each.
+
+    The measurements are read on first use, which takes a tenth of a second.
+    """
+    claim, best = judgement.claim, judgement.best
+    key = _ROWS_OF.get(best.work if claim.kind in ("ratio", "speedup") else claim.kind)
+    if key is None or best.workload is None or not best.scenarios or best.figure.value is None:
+        return ()
+    if claim.batch is None and (claim.scope == "user" or key in ("per_token", "first_token")):
+        # A lone request.
+        key = "prefill" if key == "first_token" else "single_stream"
+    first = best.scenarios[:1]
+    alone = Plan(
+        currency=plan.currency, country=plan.country, entries=plan.entries, workloads=(best.workload,), scenarios=first
+    )
+    rows = evidence.nearest_to(alone, evaluate(alone, catalog), first[0].letter, best.workload.id, key, catalog, count)
+    return tuple(_row(near) for near in rows)
+
+
+def _row(near: evidence.Near) -> str:
+    metric = str(near.row.get("metric", ""))
+    return _("{setting}: measured {measured}, predicted {predicted} ({error}); {source}").format(
+        setting=measured.setting(near.row),
+        measured=measured.value(metric, near.measured),
+        predicted=measured.value(metric, near.predicted),
+        error=measured.error(near.error),
+        source=str(near.row.get("source", "")),
+    )
+
+
+def to_json(answered: Answer, rows: Sequence[str] = ()) -> dict[str, Any]:
+    """The answer as data, SI units; `rows` are those of `closest`."""
     judgement = answered.judgement
     if judgement is None:
         return {"understood": False, "reason": answered.headline}
@@ -245,6 +294,7 @@ def to_json(answered: Answer) -> dict[str, Any]:
             }
             for variant in judgement.variants
         ],
+        "closest_evidence": list(rows),
         "not_read": list(judgement.claim.ignored),
     }  # fmt: skip
 
@@ -255,8 +305,8 @@ def _figure_json(figure: Figure) -> dict[str, Any] | None:
     return {"value": figure.value, "low": figure.low, "high": figure.high, "basis": figure.basis}
 
 
-def as_text(answered: Answer) -> str:
-    """The answer as lines for a terminal."""
+def as_text(answered: Answer, rows: Sequence[str] = ()) -> str:
+    """The answer as lines for a terminal; `rows` are those of `closest`."""
     lines = [f"{answered.word}: {answered.headline}" if answered.word else answered.headline]
     if answered.example:
         lines.append(_(words.EXAMPLE_LEAD).format(example=answered.example))
@@ -267,6 +317,7 @@ def as_text(answered: Answer) -> str:
     lines += [f"  {line}" for line in (*answered.bounds, *answered.assumptions)]
     lines += [f"  → {line}" for line in answered.conditions]
     lines += [f"  {name}: {word} ({figure})" for name, word, figure in answered.variants]
+    lines += [f"  {_('Closest evidence')}: {row}" for row in rows]
     if answered.ignored:
         lines.append(f"  {answered.ignored}")
     return "\n".join(lines)

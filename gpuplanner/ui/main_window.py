@@ -35,7 +35,6 @@ from PySide6.QtWidgets import (
     QMenuBar,
     QSizePolicy,
     QSplitter,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -58,6 +57,7 @@ from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.evaluation import Evaluation
 from gpuplanner.ui.fields import tint
 from gpuplanner.ui.message_bar import MessageBar
+from gpuplanner.ui.pages import Page, PageStack
 from gpuplanner.ui.panels.cards import CardsPanel
 from gpuplanner.ui.panels.catalog import CatalogPanel
 from gpuplanner.ui.panels.cluster import ClusterPanel
@@ -288,6 +288,7 @@ class MainWindow(QMainWindow):
         self._translator: QTranslator | None = None
         self._compared = False
         self._folded = self._laid_out = False
+        self._docks_shown = True
         self.setObjectName("main")
         self.setWindowIcon(icons.application_icon())
         self.setAcceptDrops(True)
@@ -366,7 +367,10 @@ class MainWindow(QMainWindow):
         column.setSpacing(GAP)
         column.addWidget(self.cards)
         column.addWidget(self._splitter, 1)
-        self._pages = QStackedWidget()
+        self._pages = PageStack()
+        self._pages.page_changed.connect(self._page_changed)
+        # Made when first opened, so that the window starts without them.
+        self._made_pages: dict[str, Page] = {}
         self._pages.addWidget(plan)
         self._pages.addWidget(self.welcome)
         centre = QWidget()
@@ -468,8 +472,17 @@ class MainWindow(QMainWindow):
         for dock, _header, _title in self._docks.values():
             view.addAction(dock.toggleViewAction())
         view.addSeparator()
-        for name in ("explain", "reset_layout", "next_region", "previous_region"):
-            view.addAction(c[name])
+        for name in (
+            "accuracy",
+            "compare_cards",
+            "back",
+            "",
+            "explain",
+            "reset_layout",
+            "next_region",
+            "previous_region",
+        ):
+            view.addAction(c[name]) if name else view.addSeparator()
         self._plan_menu = menu(N_("&Plan"))
         for position in range(MAX_SCENARIOS):
             self._plan_menu.addAction(c.scenario(position))
@@ -477,7 +490,8 @@ class MainWindow(QMainWindow):
         for name in ("add_scenario", "duplicate", "remove_scenario", "scenario_left", "scenario_right", "baseline"):
             self._plan_menu.addAction(c[name])
         self._plan_menu.addSeparator()
-        self._plan_menu.addAction(c["currency"])
+        for name in ("measurements", "currency"):
+            self._plan_menu.addAction(c[name])
         tools = menu(N_("&Tools"))
         for name in ("claim", "", "add_entry", "compare_entries", "", "renew_entries", "differences"):
             tools.addAction(c[name]) if name else tools.addSeparator()
@@ -502,11 +516,15 @@ class MainWindow(QMainWindow):
             ("scenario_right", partial(self.move_scenario, 1)),
             ("baseline", self.make_baseline),
             ("currency", self.edit_currency),
+            ("measurements", self.edit_measurements),
             ("renew_entries", self.renew_entries),
             ("differences", self.show_differences),
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
             ("claim", self.check_claim),
+            ("accuracy", partial(self.open_page, "accuracy")),
+            ("compare_cards", partial(self.open_page, "compare_cards")),
+            ("back", self.back),
             ("explain", self.explain_focused),
             ("reset_layout", self._lay_out),
             ("next_region", partial(self.go_to_region, 1)),
@@ -527,6 +545,8 @@ class MainWindow(QMainWindow):
         for view in (self.comparison, self.cards, self.findings, self.cluster):
             if hasattr(view, "explain_requested"):
                 view.explain_requested.connect(self.show_explanation)
+        for asking in (self.comparison, self.cards, self.explain):
+            asking.derivation_requested.connect(self.show_derivation)
         self.catalog.widths_changed.connect(self._keep_widths)
         document.plan_changed.connect(self._plan_changed)
         document.selection_changed.connect(self._show_scenarios)
@@ -539,22 +559,16 @@ class MainWindow(QMainWindow):
         self.evaluation.stale_changed.connect(self._show_stale)
         self.theme.changed.connect(self._theme_changed)
         document.seen_of = self._seen_of
+        c["back"].setEnabled(False)
 
     # --- showing ---------------------------------------------------------------------
 
     def show_plan_or_welcome(self, plan: bool) -> None:
         """Show the open plan, or what to begin with."""
+        self._pages.leave_page()
         self._pages.setCurrentIndex(0 if plan else 1)
         self._pages.setFocus()
-        for name, (dock, _header, _title) in self._docks.items():
-            # On the welcome page there is nothing to dock around; what was hidden by the user stays so.
-            if not plan:
-                dock.setProperty("was_hidden", dock.isHidden())
-                dock.hide()
-            elif dock.property("was_hidden") is False and not (name == "catalog" and self._folded):
-                dock.show()
-        self._edge.setVisible(self._folded and plan)
-        self._edge.setChecked(False)
+        self._show_docks()
         if not plan:
             self.welcome.show_recent(self.settings.recent_files)
             self.welcome.first().setFocus()
@@ -566,7 +580,79 @@ class MainWindow(QMainWindow):
     @property
     def shows_plan(self) -> bool:
         """Whether a plan is open."""
-        return self._pages.currentIndex() == 0
+        return self._pages.below == 0
+
+    def _show_docks(self) -> None:
+        """Docks stand around the plan only; what was hidden by the user stays so."""
+        shown = self._pages.currentIndex() == 0
+        for name, (dock, _header, _title) in self._docks.items():
+            if not shown and self._docks_shown:
+                dock.setProperty("was_hidden", dock.isHidden())
+            if not shown:
+                dock.hide()
+            elif dock.property("was_hidden") is False and not (name == "catalog" and self._folded):
+                dock.show()
+        self._docks_shown = shown
+        self._edge.setVisible(self._folded and shown)
+        self._edge.setChecked(False)
+
+    # --- full pages --------------------------------------------------------------------
+
+    def open_page(self, name: str) -> Page:
+        """Open a full page over the plan; Back returns to the same focus. Raises `KeyError` for an unknown name."""
+        if name not in self._made_pages:
+            self._made_pages[name] = self._page_makers()[name]()
+            self._made_pages[name].retranslate()
+        page = self._made_pages[name]
+        self._pages.open(page)
+        return page
+
+    def back(self) -> None:
+        """Leave the page that is open."""
+        self._pages.back()
+
+    def _page_makers(self) -> dict[str, Callable[[], Page]]:
+        return {
+            "accuracy": self._accuracy_page,
+            "compare_cards": self._cards_page,
+            "derivation": self._derivation_page,
+            "measurements": self._measurements_page,
+        }
+
+    def _accuracy_page(self) -> Page:
+        from gpuplanner.ui.panels.accuracy import AccuracyPage
+
+        return AccuracyPage(self.document, self.evaluation, self.theme)
+
+    def _cards_page(self) -> Page:
+        from gpuplanner.ui.panels.card_ratio import CardRatioPage
+
+        return CardRatioPage(self.document, self.theme)
+
+    def _derivation_page(self) -> Page:
+        from gpuplanner.ui.panels.derivation import DerivationPage
+
+        return DerivationPage(self.document, self.evaluation, self.theme)
+
+    def show_derivation(self, letter: str, key: str) -> None:
+        """Show how a figure of a scenario comes about, as a page."""
+        self.explain.explain(letter, key)
+        page: Any = self.open_page("derivation")
+        page.show_figure(letter, key)
+
+    def _measurements_page(self) -> Page:
+        from gpuplanner.ui.panels.measurements import MeasurementsPage
+
+        return MeasurementsPage(self.document, self.evaluation, self.theme)
+
+    def edit_measurements(self) -> None:
+        """Open the plan's own measurements."""
+        if self.shows_plan:
+            self.open_page("measurements")
+
+    def _page_changed(self) -> None:
+        self._show_docks()
+        self.commands["back"].setEnabled(self._pages.page is not None)
 
     def say(self, status: str, sentence: str, action: str = "", act: Callable[[], object] | None = None) -> None:
         """Say something in the message line."""
@@ -580,16 +666,15 @@ class MainWindow(QMainWindow):
         self.explain.explain(letter, key)
 
     def explain_focused(self) -> None:
-        """Explain the figure that has the focus; without one, open the explanation as it is."""
+        """Derive the figure that has the focus; without one, the figure that is explained."""
         widget = QApplication.focusWidget()
         while widget is not None and not hasattr(widget, "explain_current"):
             widget = widget.parentWidget()
         if widget is not None:
             widget.explain_current()
-        elif self.shows_plan:
-            dock = self._docks["explain"][0]
-            dock.show()
-            dock.raise_()
+        letter, key = self.explain.subject
+        if self.shows_plan and letter and self._pages.page is None:
+            self.show_derivation(letter, key)
 
     def _plan_changed(self, plan: Plan) -> None:
         self._show_scenarios()
@@ -679,7 +764,7 @@ class MainWindow(QMainWindow):
             header.show_title(_(title))
             dock.setWindowTitle(_(title))
         self._edge.show_words(_("Catalog"))
-        for view in self._views:
+        for view in (*self._views, *self._made_pages.values()):
             view.retranslate()
         self.racks.retranslate()
         code = i18n.language()
@@ -1001,6 +1086,9 @@ class MainWindow(QMainWindow):
     def regions(self) -> tuple[QWidget, ...]:
         """The parts of the window, in the order of F6."""
         docks = {name: dock for name, (dock, _header, _title) in self._docks.items()}
+        page = self._pages.page
+        if page is not None:
+            return self.top, page, self.status
         if not self.shows_plan:
             return self.top, self.welcome, self.status
         return (
@@ -1039,9 +1127,11 @@ class MainWindow(QMainWindow):
             dock.hide()
         elif event.size().width() >= CATALOG_FROM and self._folded:
             self._folded = False
-            if self.shows_plan:
+            if self._docks_shown:
                 dock.show()
-        self._edge.setVisible(self._folded and self.shows_plan)
+            else:
+                dock.setProperty("was_hidden", False)
+        self._edge.setVisible(self._folded and self._docks_shown)
 
     def _unfold_catalog(self, shown: bool) -> None:
         """Show the folded catalog, or fold it again."""
@@ -1056,7 +1146,7 @@ class MainWindow(QMainWindow):
         if not self.may_leave_plan():
             event.ignore()
             return
-        if not self.shows_plan:
+        if not self._docks_shown:
             # The layout of the plan's docks is what is worth keeping.
             for dock, _header, _title in self._docks.values():
                 dock.setVisible(dock.property("was_hidden") is False)
@@ -1067,6 +1157,8 @@ class MainWindow(QMainWindow):
         )
         self.evaluation.finish()
         self.findings.finish()
+        for page in self._made_pages.values():
+            page.finish()
         self.document.close()
         event.accept()
 

@@ -18,11 +18,11 @@ from gpuplanner import paths
 from gpuplanner.catalog import load as catalogs
 from gpuplanner.catalog.calibration import Calibration, Residual, calibration_of, load_calibration
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.model import case as cases
 from gpuplanner.model.measured import predict as predictions
 from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable
 from gpuplanner.model.measured.predict import Prepared
-from gpuplanner.model.measured.rows import ServingRow, TrainingRow, card_of
+from gpuplanner.model.measured.rows import ServingRow, card_of
+from gpuplanner.model.measured.suspect import broken_bounds
 from gpuplanner.validation.score import is_scorable, setting_of
 
 # Scale of the Student-t error by family; how well a formula can do where it is right.
@@ -39,14 +39,14 @@ _STEP = 1e-3
 _MOVES = 1e-9
 _FIT_ROUNDS = 8
 _LINEAR_ROUNDS = 6
-# From the best constants of all rows it is not far to those without a few.
-_ROUNDS_WITHOUT = 3
 # Families with fewer publishers or rows are left out by engine and card instead.
 _PUBLISHERS_NEEDED, _ROWS_NEEDED = 5, 40
-_FEW_SOURCES, _VERY_FEW, _BORROWED = 8, 3, 1.15
+_VERY_FEW, _BORROWED = 3, 1.15
 # Bands of families that no row tests, by judgement: never narrower.
 _JUDGED = {"offload": 2.5, "cpu_prefill": 2.5}
-_HIGHEST_LEVEL = 0.9
+# Share of rows left out that the bands hold.
+_LEVEL_50, _LEVEL_80 = 0.52, 0.82
+_ROWS_OF_A_WIDENING = 15
 PARENTS = {
     "consumer_server": "serving_tpot", "throughput_at_concurrency": "serving_tpot", "request_rate": "ttft_loaded",
     "ttft_idle": "max_throughput",
@@ -71,28 +71,6 @@ class Data(NamedTuple):
     fitted: np.ndarray
 
 
-def breaks_physics(prepared: Prepared, measured: np.ndarray) -> np.ndarray:
-    """Rows whose figure lies above what the card's bandwidth or arithmetic allow: a fault of the row, never fitted."""
-    broken = np.zeros(len(measured), bool)
-    for i, record in enumerate(prepared.records):
-        metric, value = prepared.metrics[i], measured[i]
-        if isinstance(record, ServingRow):
-            llm, card = cases.LlmColumns(*record.llm), cases.GpuColumns(*record.gpu)
-            run = cases.RunColumns(*np.array(record.run))
-            peaks = [peak for peak in (card.peak16, card.peak_fp8, card.peak_fp4, run.peak) if np.isfinite(peak)]
-            flop_s = max(peaks) * record.devices
-            per_user = prepared.scopes[i] == "per_user"
-            if metric in ("output_tokens_per_s", "total_tokens_per_s", "prefill_tokens_per_s") and not per_user:
-                broken[i] = value * 2.0 * (llm.active - llm.head) > flop_s
-            if metric == "output_tokens_per_s" and record.mode == 0 and record.amount <= 1.0:
-                read = llm.nonexpert * run.body_bytes + llm.experts_per_token * llm.expert * run.expert_bytes
-                broken[i] |= value * read > card.bandwidth * record.devices
-        elif isinstance(record, TrainingRow) and metric == "tokens_per_s" and prepared.scopes[i] == "system":
-            llm = cases.LlmColumns(*record.llm)
-            broken[i] = value * 4.0 * llm.active > record.peak * record.cards
-    return broken
-
-
 def fit_data(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: Calibration) -> Data:
     """Choose the rows that are scorable and predictable; those of a fitted family and within physics are fitted."""
     chosen = [row for row in rows if is_scorable(row) and not isinstance(row["value"], bool)]
@@ -101,7 +79,8 @@ def fit_data(rows: Sequence[Mapping[str, Any]], catalog: Catalog, calibration: C
     prepared = predictions.prepare(kept, catalog, calibration)
     measured = np.array([float(row["value"]) for row in kept])
     families = np.array(prepared.families)
-    fitted = np.array([family in SCALES for family in prepared.families]) & ~breaks_physics(prepared, measured)
+    fitted = np.array([family in SCALES for family in prepared.families])
+    fitted &= np.array([broken is None for broken in broken_bounds(prepared)])
     cell = [
         (row.get("source"), row.get("model"), row.get("gpu"), family)
         for row, family in zip(kept, prepared.families, strict=True)
@@ -322,13 +301,22 @@ def _without(
     return outside
 
 
-def without_rows(data: Data, found: Fit, hidden: np.ndarray) -> np.ndarray:
-    """Residuals of all rows under constants that have not seen the hidden ones."""
+def without_rows(data: Data, found: Fit, hidden: np.ndarray, unnamed: str = "") -> np.ndarray:
+    """Residuals of all rows under constants that have not seen the hidden ones.
+
+    The constants of the key ``unnamed`` become those of "other" where a group has such.
+    """
     if not (data.fitted & hidden).any():
         return found.base
     spreads = found.calibration.spreads[found.active]
-    point = solve(found.design, found.base, found.point, data, spreads, data.fitted & ~hidden, _ROUNDS_WITHOUT)
-    return residuals(data, _moved(found.calibration, found.active, point.shift))
+    point = solve(found.design, found.base, found.point, data, spreads, data.fitted & ~hidden, _LINEAR_ROUNDS)
+    moved = _moved(found.calibration, found.active, point.shift)
+    values = moved.values.copy()
+    for position, name in enumerate(moved.names):
+        group, _, key = name.partition("/")
+        if unnamed and key == unnamed and moved.knows(group, "other"):
+            values[position] = moved.value(group, "other")
+    return residuals(data, moved.with_values(values))
 
 
 # --- bands -----------------------------------------------------------------------------------------------------------
@@ -344,22 +332,68 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, level: float) -> 
 def band(errors: np.ndarray, sources: np.ndarray) -> dict[str, float]:
     """Factors that hold half and 80 % of rows of a source that has not been seen.
 
-    Rows of large sources share their weight; the level is that of the next source in a row of so many: ceil((S + 1)
-    0.8) / S, at most 0.9.
+    Both hold a little more of the rows left out (`_LEVEL_80`), because a source that nobody here has seen is harder;
+    counted row by row and also with large sources sharing their weight: the wider of the two.
     """
-    names, place, counts = np.unique(sources, return_inverse=True, return_counts=True)
-    weight = 1.0 / np.sqrt(counts[place])
-    number = len(names)
+    _, place, counts = np.unique(sources, return_inverse=True, return_counts=True)
+    shared, size = 1.0 / np.sqrt(counts[place]), np.abs(errors)
 
-    def level(share: float) -> float:
-        return min(np.ceil((number + 1) * share) / number, share + _HIGHEST_LEVEL - 0.8)
+    def factor(level: float) -> float:
+        widest = max(weighted_quantile(size, weight, level) for weight in (shared, np.ones_like(shared)))
+        return round(float(np.exp(widest)), 3)
 
-    size = np.abs(errors)
-    return {
-        "sources": number,
-        "factor_50": round(float(np.exp(weighted_quantile(size, weight, level(0.5)))), 3),
-        "factor_80": round(float(np.exp(weighted_quantile(size, weight, level(0.8)))), 3),
-    }
+    return {"sources": len(counts), "factor_50": factor(_LEVEL_50), "factor_80": factor(_LEVEL_80)}
+
+
+def widenings(data: Data, found: Fit, outside: np.ndarray) -> dict[str, dict[str, Any]]:
+    """By how much what was not measured widens a band, as powers of a family's factor; only where rows can tell.
+
+    A card, an engine and an architecture are left out of the fit with all their rows (an architecture is then also
+    read as one without a name: its constants become those of "other"); the other reasons are compared with rows of
+    their family that have none. The power is the ratio of the sizes that hold 80 % of rows, each taken relative to
+    its family's; never below 1.
+    """
+    sets = [getattr(getattr(record, "evidence", None), "outside", ()) for record in data.prepared.records]
+    clean = np.array([not reasons for reasons in sets])
+    usual = np.full(len(outside), np.nan)
+    for family in sorted(set(data.families)):
+        at = data.families == family
+        if (at & clean).sum() >= _ROWS_OF_A_WIDENING:
+            usual[at] = weighted_quantile(np.abs(outside[at & clean]), np.ones((at & clean).sum()), 0.8)
+    answer: dict[str, dict[str, Any]] = {}
+
+    def add(reason: str, errors: np.ndarray, at: np.ndarray) -> None:
+        at = at & np.isfinite(usual)
+        if at.sum() >= _ROWS_OF_A_WIDENING and len(set(data.publisher[at])) >= 2:
+            size = weighted_quantile(np.abs(errors[at]) / usual[at], np.ones(at.sum()), 0.8)
+            answer[reason] = {"power": round(max(size, 1.0), 2), "rows": int(at.sum())}
+
+    for reason, labels in (("card", _cards(data)), ("engine", _engines(data)), ("architecture", _architectures(data))):
+        errors = np.full(len(outside), np.nan)
+        for label in sorted(set(labels) - {""}):
+            hidden = labels == label
+            unnamed = label if reason == "architecture" else ""
+            errors[hidden] = without_rows(data, found, hidden, unnamed)[hidden]
+        add(reason, errors, data.fitted & clean & np.isfinite(errors))
+    for reason in sorted({reason for reasons in sets for reason in reasons} - set(answer)):
+        add(reason, outside, np.array([reason in reasons for reasons in sets]))
+    return answer
+
+
+def _cards(data: Data) -> np.ndarray:
+    return np.array([str(row.get("gpu") or "") for row in data.prepared.rows])
+
+
+def _engines(data: Data) -> np.ndarray:
+    return np.array([engine_and_card(row).split("|")[1].replace("None", "") for row in data.prepared.rows])
+
+
+def _architectures(data: Data) -> np.ndarray:
+    names = []
+    for record in data.prepared.records:
+        name = record.setting.architecture if isinstance(record, ServingRow) else getattr(record, "architecture", "")
+        names.append("" if name == "other" else name)
+    return np.array(names)
 
 
 def ratio_bands(prepared: Prepared, errors: np.ndarray) -> dict[str, float]:
@@ -379,13 +413,24 @@ def ratio_bands(prepared: Prepared, errors: np.ndarray) -> dict[str, float]:
     }
 
 
-def bands(data: Data, outside: np.ndarray, previous: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Bands of all families from the residuals of rows left out."""
+def powers(data: Data, catalog: Catalog, calibration: Calibration) -> np.ndarray:
+    """The power by which the evidence of each row widens its band under this calibration."""
+    records = predictions.prepare(data.prepared.rows, catalog, calibration).records
+    return np.array([record.evidence.power if hasattr(record, "evidence") else 1.0 for record in records])
+
+
+def bands(
+    data: Data, outside: np.ndarray, widened: np.ndarray, previous: Mapping[str, Any]
+) -> dict[str, dict[str, float]]:
+    """Bands of all families from the residuals of rows left out.
+
+    ``widened`` is the power of every row's evidence: what is left after it has done its part makes the band.
+    """
     errors: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     whole = by_publisher(data)
     for family in sorted(set(data.families)):
         at = data.families == family
-        errors[family] = (outside[at], (data.publisher if whole[family] else data.group)[at])
+        errors[family] = (outside[at] / widened[at], (data.publisher if whole[family] else data.group)[at])
     ratios = ratio_bands(data.prepared, outside)
     answer: dict[str, dict[str, float]] = {}
     for family, (sizes, labels) in errors.items():
@@ -395,12 +440,10 @@ def bands(data: Data, outside: np.ndarray, previous: Mapping[str, Any]) -> dict[
     # Parents before children, so that a child borrows what its parent has become.
     for family in sorted(answer, key=_depth):
         entry, parent = answer[family], PARENTS.get(family)
-        if parent in answer and entry["sources"] < _FEW_SOURCES:
+        if parent in answer and not whole.get(family, False):
+            more = _BORROWED if entry["sources"] < _VERY_FEW else 1.0
             for key in ("factor_50", "factor_80"):
-                borrowed = 1.0 + (answer[parent][key] - 1.0) * _BORROWED
-                entry[key] = round(
-                    max(entry[key], borrowed if entry["sources"] < _VERY_FEW else answer[parent][key]), 3
-                )
+                entry[key] = round(max(entry[key], 1.0 + (answer[parent][key] - 1.0) * more), 3)
         entry["factor_80"] = max(entry["factor_80"], _JUDGED.get(family, 1.0))
         usual = float(previous.get(family, {}).get("ratio_80", entry["factor_80"]))
         entry["ratio_80"] = ratios.get(family, round(min(usual, entry["factor_80"] * 1.15), 3))
@@ -431,10 +474,11 @@ def errors_of(data: Data, errors: np.ndarray) -> dict[str, dict[str, float]]:
     return table
 
 
-def document(
-    previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarray, new_bands: dict[str, Any], cards: list[str]
-) -> dict[str, Any]:
-    """The calibration file with new values and bands; names, priors and notes stay as they are."""
+def document(previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarray, cards: list[str]) -> dict[str, Any]:
+    """The calibration file with new values and bands; names, priors and notes stay as they are.
+
+    The bands are still those of ``previous``.
+    """
     calibration = found.calibration
     shifts = dict(zip((calibration.names[position] for position in found.active), found.point.shift, strict=True))
     touched = (np.abs(found.design[data.fitted]) > 0.02).sum(axis=0)
@@ -456,7 +500,7 @@ def document(
             "bands from rows of publishers left out."
         ),
         "parameters": parameters,
-        "bands": new_bands,
+        "widening": widenings(data, found, outside),
         "cards_seen": cards,
         "left_out": errors_of(data, outside),
     }
@@ -516,8 +560,10 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         }
     )
     previous = json.loads((folder / "constants.json").read_text(encoding="utf-8"))
-    new_bands = bands(data, outside.judged, previous["bands"])
-    contents = document(previous, data, found, outside.judged, new_bands, cards)
+    contents = document(previous, data, found, outside.judged, cards)
+    widened = powers(data, catalog, calibration_of(contents))
+    new_bands = bands(data, outside.judged, widened, previous["bands"])
+    contents["bands"] = new_bands
     if write:
         text = json.dumps(contents, indent=1, ensure_ascii=False) + "\n"
         (folder / "constants.json").write_text(text, encoding="utf-8")
@@ -531,9 +577,11 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         for position, move, sd in zip(found.active, found.point.shift, spreads, strict=True)
         if abs(move / sd) > 1.5
     ]
-    inside = np.abs(outside.judged) <= np.log([new_bands[family]["factor_80"] for family in data.families])
+    factors = np.array([new_bands[family]["factor_80"] for family in data.families])
+    inside = np.abs(outside.judged) <= widened * np.log(factors)
     held = [f"{family} {inside[data.families == family].mean():.2f}" for family in sorted(set(data.families))]
     far.append("left-out rows inside their bands: " + ", ".join(held))
+    far.append("widening: " + json.dumps(contents["widening"]))
     return _summary(data, first, found.base, outside.judged) + "\n\n" + "\n".join(far) + "\n\n" + json.dumps(new_bands)
 
 

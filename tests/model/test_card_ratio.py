@@ -96,7 +96,7 @@ def test_a_card_that_no_catalog_has_is_refused(catalog):
         compare_cards(Side("A100 of a dream"), Side(A100), "Llama-3.1-8B", catalog)
 
 
-def test_a_claim_holds_where_the_band_contains_it():
+def test_a_claim_holds_where_the_ratio_is_near_and_its_band_contains_it():
     def task(key, ratio):
         return TaskRatio(key, ratio, Outcome(1.0), Outcome(1.0), 8, "training")
 
@@ -104,9 +104,11 @@ def test_a_claim_holds_where_the_band_contains_it():
         2.0,
         [
             task("inside", spread(1.8, 1.2)),
+            task("wide", spread(1.2, 1.8)),
             task("below", spread(1.0, 1.2)),
             task("above", spread(4.0, 1.2)),
             task("unknown", NOT_KNOWN),
         ],
     )
-    assert (found.holds, found.less, found.more) == (("inside",), ("below",), ("above",))
+    assert (found.holds, found.reached) == (("inside",), ("wide",))
+    assert (found.less, found.more) == (("below",), ("above",))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gpuplanner.i18n import using
 from gpuplanner.model import bounds
+from gpuplanner.model.card_ratio import Side, compare_cards
 from gpuplanner.model.claims.checking import VERDICTS, Judgement, NoLetter, check, judge, put_into
 from gpuplanner.model.claims.reading import LONGEST, Claim, Unread, read
 from gpuplanner.model.evaluate import evaluate
@@ -125,6 +126,33 @@ CLAIMS = [
     ("H100 SXM 989 TFLOPS BF16", "peak", 9.89e14, "holds"),
     ("A100 SXM 80GB has 500 TFLOPS at FP16", "peak", 5e14, "impossible"),
     ("H100 has 3.35 TB/s", "bandwidth", 3.35e12, "holds"),
+    ("A100 has 624 TFLOPS BF16", "peak", 6.24e14, "only_if"),
+    ("4090 660 TFLOPS FP8", "peak", 6.6e14, "only_if"),
+    ("L40S 733 TFLOPS FP8", "peak", 7.33e14, "holds"),
+    ("4090 draws 450W", "power", 450, "holds"),
+    # --- other ways to say it
+    # The module's twice as many watts and 1.3 times the peak: 756 : 989 = 0.76 at most.
+    ("H100 PCIe is 30% slower than H100 SXM", "ratio", 0.7, "holds"),
+    # 312 : 125 = 2.5 compute, 2.04 : 0.9 = 2.3 bandwidth.
+    ("V100 is half as fast as A100", "ratio", 0.5, "holds"),
+    # The same chip; only the link is cut.
+    ("H800 和 H100 训练速度一样", "ratio", 1.0, "holds"),
+    # 2,250 : 989 = 2.3 dense, card by card.
+    ("GB200 NVL72 is 30x faster than H100 for LLM inference", "ratio", 30.0, "impossible"),
+    ("B200 is 15x faster than H100 for inference", "ratio", 15.0, "impossible"),
+    # On-demand clouds ask 1.5 to 5 dollars.
+    ("H100 rental is $2.5 per hour", "price", 2.5, "holds"),
+    ("8 卡 H100 服务器 20 万", "price", 200_000, "impossible"),
+    # A GGUF file is run for one reader: 43 GB a token at 960 GB/s are 22 tok/s at most.
+    ("RTX 6000 Ada 48GB Llama 3 70B q4: 18 t/s", "throughput", 18, "holds"),
+    ("RTX 6000 Ada 48GB Llama 3 70B q4: 40 t/s", "throughput", 40, "impossible"),
+    # 671e9 x 4.84 bit = 406 GB fit 512 GB of unified memory; 20 GB a token at 819 GB/s.
+    ("Apple M3 Ultra runs DeepSeek R1 4-bit at 18 tok/s", "throughput", 18, "holds"),
+    # 6 x 175e9 x 300e9 at the 140 TFLOP/s a card that Narayanan et al. 2021 measured on 1,024 A100: 25 days (their 34
+    # compute everything twice).
+    ("train GPT-3 175B on 300B tokens in 25 days on 1024 A100 SXM 80GB", "training_time", 25 * 86_400, "holds"),
+    # Published: Llama 65B, 1.4e12 tokens, 2,048 A100, about 21 days (Touvron et al. 2023).
+    ("Llama 65B 1.4T tokens 2048 A100 SXM 80GB 21 days training", "training_time", 21 * 86_400, "holds"),
 ]  # fmt: skip
 
 
@@ -352,3 +380,12 @@ def test_a_full_plan_takes_no_claim():
     full = Plan(scenarios=tuple(Scenario(letter=letter) for letter in LETTERS))
     with pytest.raises(NoLetter):
         put_into(full, judged("70B runs on a 24 GB card").best)
+
+
+def test_a_ratio_is_that_of_the_page_that_compares_cards():
+    page = compare_cards(Side("H100 SXM 80GB"), Side("A100 SXM 80GB"), "Llama-3.1-8B", catalog())
+    shown = {task.key: task.ratio.value for task in page.tasks}
+    found = {v.work: v.figure.value for v in judged("H100 SXM is 2.3x A100 SXM 80GB").variants}
+    names = {"train": "train", "serve": "serving", "decode": "decode_small", "prefill": "prefill"}
+    for work, task in names.items():
+        assert found[work] == pytest.approx(shown[task], rel=1e-9), work

@@ -1,12 +1,13 @@
 """The claim check: type, read the answer, put it into the plan."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QLabel
 
-from gpuplanner import i18n
+from gpuplanner import app, i18n
 from gpuplanner.model.claims.checking import VERDICTS
 from gpuplanner.model.plan import LETTERS, Plan, Scenario
+from gpuplanner.storage.settings import Settings
 from gpuplanner.ui.actions import Actions
 from gpuplanner.ui.dialogs.claim import STATUS, ClaimDialog
 
@@ -135,3 +136,43 @@ def test_the_command_has_its_keys(qapp, qtbot):
 
     owner = QObject()
     assert Actions(owner)["claim"].shortcut().toString() == "Ctrl+Shift+K"
+
+
+def test_the_nearest_measurements_follow(qtbot, dialog):
+    type_in(qtbot, dialog, "3000 tok/s on 8x H100 SXM with Llama-3.3-70B FP8, batch 64, 1k in 1k out")
+    qtbot.waitUntil(lambda: dialog.closest.isVisible(), timeout=10_000)
+    assert "measured" in dialog.closest.text.text()
+
+
+@pytest.fixture
+def window(qtbot, catalog, tmp_path):
+    made = app.build(catalog, Settings(), "light", tmp_path / "settings")
+    made.show()
+    yield made
+    made.document.undo_stack.setClean()
+    made.close()
+    made.deleteLater()
+    QCoreApplication.processEvents()
+
+
+def opened(window):
+    return window.findChild(ClaimDialog)
+
+
+def test_the_keys_open_the_claim_check(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    dialog = opened(window)
+    assert dialog is not None and dialog.isVisible()
+    dialog.reject()
+
+
+def test_a_claim_opens_a_plan_where_none_is_open(qtbot, window):
+    assert not window.shows_plan
+    window.check_claim()
+    dialog = opened(window)
+    dialog.line.setText(FITS)
+    dialog.check()
+    dialog.put.click()
+    assert window.shows_plan
+    assert window.document.plan.scenarios[0].groups[0].gpu == "H100 SXM 80GB"
+    dialog.reject()

@@ -16,7 +16,7 @@ from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.query import dense16
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import bounds, cost, evidence, fitting, hardware, memory, serving
+from gpuplanner.model import bounds, card_ratio, cost, evidence, fitting, hardware, memory, serving
 from gpuplanner.model import case as cases
 from gpuplanner.model.bands import quotient, scaled, spread
 from gpuplanner.model.case import Case
@@ -54,6 +54,9 @@ _WIDTH = {"fp32": "32-bit", "tf32": "32-bit", "bf16": "16-bit", "fp16": "16-bit"
           "q8_0": "8-bit"}  # fmt: skip
 _TWO_BIT = "iq2_xxs"
 _DESKTOP_RUNTIME = "llama.cpp"
+_DESKTOP = frozenset(
+    {"llama.cpp", "ik_llama.cpp", "Ollama", "LM Studio", "ExLlamaV2", "ExLlamaV3", "MLC-LLM", "MLX-LM"}
+)
 _TRAIN_TOKENS = 1e12
 _FINETUNE_TOKENS = 50e6
 _MFU_CARDS = 64
@@ -105,8 +108,9 @@ class Variant(NamedTuple):
 
     @property
     def ceiling(self) -> float | None:
-        """The tightest bound, in the unit of the claim."""
-        limits = [bound.limit for bound in self.bounds if np.isfinite(bound.limit) and bound.limit > 0]
+        """The tightest bound in the unit of the claim; None where only memory sizes bound it."""
+        known = [bound for bound in self.bounds if bound.key not in ("memory", "usable")]
+        limits = [bound.limit for bound in known if np.isfinite(bound.limit) and bound.limit > 0]
         return (max(limits) if self.lower else min(limits)) if limits else None
 
 
@@ -257,6 +261,8 @@ class _Checker:
             asked = "8-bit" if native.startswith("fp8") else "16-bit"
         if asked == "16-bit":
             return "bf16" if "bf16" in peaks else "fp16"
+        if asked in ("8-bit", "4-bit") and gpu.vendor == "Apple":
+            return "q8_0" if asked == "8-bit" else "q4_k_m"
         if asked == "8-bit":
             return "fp8" if "fp8" in peaks else "int8"
         if asked == "4-bit":
@@ -272,7 +278,7 @@ class _Checker:
                 total, servers = per_server, total // per_server
         return Group(
             gpu=name, server=cards.server, gpus_per_server=min(total, 1024), servers=min(servers, 100_000),
-            condition=condition, runs=runs,
+            condition=condition, runs=runs, os="macos" if self._gpu(name).vendor == "Apple" else "linux",
         )  # fmt: skip
 
     def _plan(self, workload: Workload, *scenarios: Scenario) -> Plan:
@@ -304,7 +310,7 @@ class _Checker:
             id=_WORK,
             llm=(llm or claim.llm,),
             prompt_tokens=prompt,
-            answer_tokens=claim.answer or _ANSWER,
+            answer_tokens=claim.answer or (card_ratio.ANSWER if claim.kind in ("ratio", "speedup") else _ANSWER),
             prompt_spread=0.0,
             answer_spread=0.0,
             load=QueueLoad() if batch is None else ConcurrencyLoad(concurrency=max(min(batch, 1e7), 1.0)),
@@ -397,7 +403,17 @@ class _Checker:
     def _throughput(self, name: str) -> Variant:
         claim, cards = self.claim, self.claim.cards[0]
         claimed = claim.value * (cards.total if claim.scope == "gpu" else 1)
-        variant = self._rate(name, claimed, None, claim.batch, claim.scope, claim.counts_prompt)
+        scope = claim.scope
+        if not scope and (claim.runtime in _DESKTOP or self._weights(self._gpu(name)) in compatibility.GGUF_FORMATS):
+            # What runs on a desktop is claimed for one reader.
+            scope = "user"
+        variant = self._rate(name, claimed, None, claim.batch, scope, claim.counts_prompt)
+        if variant.verdict == "pessimistic" and not scope and claim.batch is None:
+            other = self._rate(name, claimed, None, None, "user", claim.counts_prompt)
+            if other.verdict == "holds":
+                variant, scope = other, "user"
+        if scope != claim.scope:
+            variant = variant._replace(assumptions=(*variant.assumptions, Said("one_reader_taken")))
         if claim.scope == "gpu":
             variant = self._divided(variant, cards.total)
         if variant.verdict not in ("optimistic", "impossible", "cannot_tell"):
@@ -406,20 +422,20 @@ class _Checker:
         stated: list[Said] = []
         width = _LOWER.get(_WIDTH.get(self._weights(self._gpu(name)), ""))
         while width is not None:
-            other = self._rate(name, claimed, width, claim.batch, claim.scope, claim.counts_prompt)
+            other = self._rate(name, claimed, width, claim.batch, scope, claim.counts_prompt)
             if other.verdict in ("holds", "pessimistic"):
                 (stated if claim.weights else silent).append(
                     Said("use_weights", {"weights": self._weights(self._gpu(name), width), **_figure(other)})
                 )
                 break
             width = _LOWER.get(width)
-        if claim.batch is not None or claim.scope == "user":
+        if claim.batch is not None or scope == "user":
             other = self._rate(name, claimed, None, None, "all", claim.counts_prompt)
             if other.verdict in ("holds", "pessimistic"):
-                key = "aggregate" if claim.scope == "user" else "larger_batch"
+                key = "aggregate" if scope == "user" else "larger_batch"
                 stated.append(Said(key, _figure(other)))
-        if not claim.counts_prompt and claim.scope != "user" and claim.prompt is not None:
-            other = self._rate(name, claimed, None, claim.batch, claim.scope, True)
+        if not claim.counts_prompt and scope != "user" and claim.prompt is not None:
+            other = self._rate(name, claimed, None, claim.batch, scope, True)
             if other.verdict in ("holds", "pessimistic"):
                 silent.append(Said("prompt_counted", _figure(other)))
         offload = (
@@ -617,7 +633,7 @@ class _Checker:
                     found = True
                     break
             width = _LOWER.get(width)
-        if not found:
+        if not found and variant.bounds:
             count = cases.parameters(self._llm)
             two = count.total * cases.WEIGHT_FORMATS[_TWO_BIT].bits / 8.0
             room = cards.total * gpu.gpus_per_card * _usable(gpu, self.calibration)
@@ -799,12 +815,17 @@ class _Checker:
         """How the first card (times its number) stands to the second at one kind of work."""
         claim = self.claim
         a, b = self._gpu(one), self._gpu(two)
-        count = claim.cards[0].total / claim.cards[1].total
+        first, second = claim.cards[:2]
+        # A machine by its name against a card: card by card.
+        per_card = bool(first.server) != bool(second.server) and not (first.counted and second.counted)
+        count = 1.0 if per_card else first.total / second.total
         width = claim.weights or "16-bit"
         name = f"{one} : {two}"
         figure, workload, scenarios, missing = self._relation(one, two, work, width, width)
         figure = scaled(figure, count)
         said = [Said("ratio_setting", {"llm": workload.llm[0], "weights": self._weights(a, width)})] if workload else []
+        if per_card:
+            said.append(Said("per_card"))
         if count != 1.0:
             said.append(Said("perfect_scaling", {"ratio": count}))
         compute = self._data_sheet(a, b, width, width)
@@ -859,8 +880,10 @@ class _Checker:
             llm = self.claim.llm or (_USUAL_LLM if small >= _HOLDS_SERVING else _SMALL_LLM)
             cards = Cards((), "", self._enough(llm, small, max(width, other_width, key=_bits)))
             batch = None if work == "serve" else 1.0
-            first = self._serve(one, cards, width, batch, llm, "", _FIRST_TOKEN_PROMPT)
-            second = self._serve(two, cards, other_width, batch, llm, "", _FIRST_TOKEN_PROMPT)
+            # The lengths of the page that compares cards, so that both say the same.
+            prompt = self.claim.prompt or card_ratio.PROMPT
+            first = self._serve(one, cards, width, batch, llm, "", prompt)
+            second = self._serve(two, cards, other_width, batch, llm, "", prompt)
             name, family = _RATIO_OF[work]
             over, under = getattr(first.result, name).value, getattr(second.result, name).value
         both = (first.scenario, second.scenario)
@@ -871,9 +894,9 @@ class _Checker:
         return spread(over / under, factor), first.workload, both, None
 
     def _enough(self, llm: str, memory_bytes: float, width: str) -> int:
-        """Cards that hold the model with a quarter to spare: 1, 2, 4 or 8."""
+        """Cards that hold the model with a quarter to spare: a power of two."""
         need = cases.parameters(self.catalog.llms[llm]).total * _bits(width) / 8.0 * 1.25
-        return next((count for count in (1, 2, 4) if count * memory_bytes >= need), _IN_A_SERVER)
+        return next((count for count in (1, 2, 4, 8, 16) if count * memory_bytes >= need), 32)
 
     def _data_sheet(self, a: Gpu, b: Gpu, width: str, other: str) -> float | None:
         """Ratio of the dense peaks."""
@@ -910,8 +933,9 @@ class _Checker:
         rate = exchange.rate(claim.money.currency)
         if rate is None:
             return self._missing("exchange_rate", name)
+        if claim.condition == "rented":
+            return self._rent(name, exchange, rate)
         prices: dict[str, tuple[Figure, str]] = {}
-        group = None
         for condition in ("new", "used"):
             if cards.whole:
                 group = self._group(name, cards, condition=condition)
@@ -950,8 +974,27 @@ class _Checker:
             return _conditioned(variant, [] if claim.condition else [condition_said], [condition_said])
         return variant
 
+    def _rent(self, name: str, exchange: cost.Exchange, rate: float) -> Variant:
+        """Price of an hour of cards in a cloud."""
+        claim, cards = self.claim, self.claim.cards[0]
+        hour, date = cost.cloud_price(self._gpu(name), self.catalog, exchange)
+        figure = scaled(hour, cards.total / rate)
+        said = (Said("per_hour"), *((Said("price_date", {"date": date}),) if date else ()))
+        placed = self._group(name, cards, condition="rented")
+        return Variant(
+            name, "", judge(claim.value, figure, False, lower=True), figure, (), (), said,
+            Said("no_price", {"gpu": name}) if figure.value is None else None, None,
+            (Scenario(letter="A", name=claim.text[:200], groups=(placed,)),), True,
+        )  # fmt: skip
+
     def _power(self, name: str) -> Variant:
         claim, cards = self.claim, self.claim.cards[0]
+        board = self._gpu(name).board_power_w
+        if board is not None and not cards.whole:
+            limit = board.value * cards.total
+            if abs(claim.value / limit - 1.0) < _SAME_FIGURE:
+                bound = Bound("board_power", limit, False, {"value_w": limit})
+                return Variant(name, "", "holds", exact(limit, "known"), (bound,), lower=True)
         llm = claim.llm or (_USUAL_LLM if self._gpu(name).memory_bytes.value >= _HOLDS_SERVING else _SMALL_LLM)
         served = self._serve(name, cards, "16-bit" if not claim.weights else None, None, llm)
         room = evaluate(self._plan(served.workload, served.scenario), self.catalog).scenarios[0].room

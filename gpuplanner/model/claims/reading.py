@@ -160,9 +160,9 @@ _NUMBER_WORDS = {
     "ten": 10, "twelve": 12, "dozen": 12, "sixteen": 16, "single": 1, "half": 0.5, "half a": 0.5, "half an": 0.5,
     "a half": 0.5, "hundred": 100, "a hundred": 100, "half the": 0.5, **_NUMERALS,
 }  # fmt: skip
-_WORD_NUMBER = (
-    r"(?:half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|[一二两三四五六七八九十半])"
-)
+_ENGLISH_NUMBER = r"(?:half an?|half|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen)"
+_CHINESE_NUMBER = "[一二两三四五六七八九十半]"
+_WORD_NUMBER = rf"(?:{_ENGLISH_NUMBER}|{_CHINESE_NUMBER})"
 
 
 def _number(text: str) -> float | None:
@@ -188,6 +188,12 @@ _MONEY = (
         rf"{_N} ?{_STEP}? ?(?:usd|cny|rmb|eur|gbp|us dollars?|dollars?|euros?|pounds?|yuan|美元|美金|欧元|港元|英镑"
         r"|元|人民币|块钱)(?![a-z])"
     ),
+)
+# "220 万" beside a card and nothing else is an amount of yuan.
+_YUAN = re.compile(rf"({_N} ?(?:百万|千万|万|亿))(?![a-z]| ?token)")
+_PER_HOUR = re.compile(
+    r"(?:per|an|a|/) ?(?:gpu[ -]?|card[ -]?)?(?:hours?|hr|h)(?![a-z])|(?<![a-z])(?:rent|rental|rents|renting)(?![a-z])"
+    r"|每(?:卡|张)?小时|/ ?小时|卡时|租"
 )
 _MONEY_WORDS = {"us dollars": "usd", "us dollar": "usd", "dollars": "usd", "dollar": "usd", "euros": "eur",
                 "euro": "eur", "pounds": "gbp", "pound": "gbp", "yuan": "rmb", "块钱": "元"}  # fmt: skip
@@ -238,12 +244,16 @@ _UNIT_OF_TIME = (
     r"(?:milliseconds?|msec|ms|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|months?|years?"
     r"|毫秒|秒钟?|分钟|个?小时|天|日|周|星期|个?月|年)"
 )
-_TIME = re.compile(rf"(?:({_N}) ?|(?<![a-z0-9])({_WORD_NUMBER}) ?(?:个)?(半)? ?)({_UNIT_OF_TIME})(?![a-z0-9])")
+_TIME = re.compile(
+    rf"(?:({_N}) ?|(?<![a-z0-9])({_ENGLISH_NUMBER}) |({_CHINESE_NUMBER}) ?个?(半)? ?)({_UNIT_OF_TIME})(?![a-z0-9])"
+)
 _TIME_NAMES = {"milliseconds": "ms", "millisecond": "ms", "个小时": "小时", "个月": "个月", "月": "个月"}
 _RATIO = (
     re.compile(rf"(?<![a-z0-9.])({_N}) ?(?:x|times|-?fold|倍)(?![a-z0-9])"),
     re.compile(r"(?<![a-z])(twice|double|triple|half)(?![a-z])"),
     re.compile(rf"({_N}) ?% (?:faster|quicker|more)"),
+    re.compile(rf"({_N}) ?% (?:slower|less)"),
+    re.compile(rf"({_N}) ?% ?(?:of|的|as fast|性能|速度|performance|speed)"),
     re.compile(r"([一二两三四五六七八九十]) ?倍"),
 )
 # "An H100 equals 6.3 A100": a number of cards that is none.
@@ -298,7 +308,7 @@ _PER_TOKEN = re.compile(
     r"|每 ?(?:个 ?)?(?:token|词元|字)"
 )
 _USER = re.compile(
-    r"(?<![a-z])(?:per (?:user|stream|request|session)|each user|(?:single|one)[ -](?:user|stream)|/user)(?![a-z])"
+    r"(?<![a-z])(?:per (?:user|stream|request|session)|each user|(?:single|one)[ -](?:user|stream)|/user|each)(?![a-z])"
     r"|每个?用户|单用户|单路|单流|单并发|每路"
 )
 _GPU = re.compile(r"(?<![a-z])(?:per|each|/) ?(?:gpu|card)(?![a-z])|每 ?(?:张|块)? ?(?:卡|gpu)")
@@ -316,7 +326,7 @@ _BECOMES = re.compile(
 )
 _SAME = re.compile(
     r"(?<![a-z])(?:is|are|equals?|matches|replaces?|beats|outperforms?|as fast as|worth)(?![a-z])"
-    r"|=|相当于|等于|顶|是|抵"
+    r"|=|相当于|等于|顶|是|抵|一样|相同|持平|替代|代替|取代|the same"
 )
 _RUNS = re.compile(
     r"(?<![a-z])(?:fits?|fitting|runs?|running|loads?|holds?|hosts?|serves?|deploys?|needs?|requires?|works? on)"
@@ -441,7 +451,7 @@ _EACH = re.compile(
 )
 _MACHINES = re.compile(rf"(?<![a-z0-9.])({_INT_OR_WORD}) ?(?:{_HARDWARE}(?: of| with)?) ?(?:的 ?)?$")
 _COUNT = re.compile(
-    rf"(?<![a-z0-9.,])({_INT_OR_WORD}) ?(?:(?:x|\*)|-? ?(?:gpus?|cards?|pcs|卡|张|块|片|个|枚|颗|路))? ?"
+    rf"(?<![a-z0-9.])(?<!\d,)({_INT_OR_WORD}) ?(?:(?:x|\*)|-? ?(?:gpus?|cards?|pcs|卡|张|块|片|个|枚|颗|路))? ?"
     rf"(?:of )?(?:的 ?)?$"
 )
 _BEHIND = re.compile(r" ?(?:x|\*) ?(\d{1,5})(?![a-z0-9.])| (\d{1,4}) ?(?:卡|张|块|gpus)(?![a-z])")
@@ -570,7 +580,8 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
     if got.money is not None:
         if not cards:
             return Unread("no_cards")
-        return claim._replace(kind="price", value=got.money.amount, money=got.money)
+        condition = "rented" if rest.has(_PER_HOUR) else claim.condition
+        return claim._replace(kind="price", value=got.money.amount, money=got.money, condition=condition)
     if got.mfu is not None:
         share = got.mfu / 100.0 if got.mfu > 1.0 else got.mfu
         return claim._replace(kind="mfu", value=share, work=claim.work if claim.work == "finetune" else "train")
@@ -608,7 +619,7 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
                 first._replace(per_server=1, servers=1, counted=False),
                 second._replace(per_server=1, servers=1, counted=False),
             )
-        elif _is_slower(rest):
+        elif ratio >= 1.0 and rest.has(_SLOWER):
             cards = (second, first, *cards[2:])
         return claim._replace(kind="ratio", value=ratio, cards=cards)
     if got.power is not None:
@@ -627,16 +638,16 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
         return claim._replace(kind="speedup", value=ratio)
     if not (cards or claim.llm):
         return Unread("no_names")
+    yuan = rest.find(_YUAN) if cards and not claim.llm else None
+    if yuan is not None:
+        amount = _number(yuan[1]) or 0.0
+        return claim._replace(kind="price", value=amount, money=Money(amount=amount, currency="CNY"))
     if claim.llm and cards and (rest.has(_RUNS) or claim.negated):
         return claim._replace(kind="memory", value=0.0)
     return Unread("no_figure")
 
 
 _SLOWER = re.compile(r"(?<![a-z])(?:slower|as slow)(?![a-z])|慢")
-
-
-def _is_slower(rest: _Text) -> bool:
-    return rest.has(_SLOWER)
 
 
 def _first_number(rest: _Text, patterns: tuple[re.Pattern[str], ...]) -> float | None:
@@ -709,11 +720,11 @@ def _times(rest: _Text) -> tuple[float, ...]:
     """Spans of time in the order of the text. [s]"""
     found = []
     while (match := rest.find(_TIME)) is not None:
-        number = _number(match[1] or match[2])
-        name = _TIME_NAMES.get(match[4], match[4])
+        number = _number(match[1] or match[2] or match[3])
+        name = _TIME_NAMES.get(match[5], match[5])
         size = parse_quantity(f"1 {name}", "s")
         if number is not None and size and number > 0:
-            found.append((number + (0.5 if match[3] else 0.0)) * size)
+            found.append((number + (0.5 if match[4] else 0.0)) * size)
     return tuple(found)
 
 
@@ -726,8 +737,16 @@ def _ratio(rest: _Text) -> float | None:
             return _RATIO_WORDS[match[1]]
         number = _number(match[1])
         if number is not None and number > 0:
-            return 1.0 + number / 100.0 if "%" in match[0] else number
+            return _of_percent(number, match[0]) if "%" in match[0] else number
     return None
+
+
+def _of_percent(number: float, text: str) -> float | None:
+    """A ratio said in percent: 30 % faster is 1.3, 30 % slower 0.7, 80 % of it 0.8."""
+    if "faster" in text or "quicker" in text or "more" in text:
+        return 1.0 + number / 100.0
+    share = 1.0 - number / 100.0 if "slower" in text or "less" in text else number / 100.0
+    return share if share > 0 else None
 
 
 def _parts(rest: _Text, catalog: Catalog) -> _Parts:
@@ -789,7 +808,7 @@ def of_size(params: float, catalog: Catalog) -> str:
 
 
 def cards_of_size(memory_bytes: float, catalog: Catalog) -> tuple[str, ...]:
-    """The card that stands for "a 24 GB card": of those with so much memory the one that reads it fastest."""
+    """The card that stands for "a 24 GB card": of those with so much memory NVIDIA's fastest."""
     fitting = [
         gpu
         for gpu in catalog.gpus.values()
@@ -798,9 +817,9 @@ def cards_of_size(memory_bytes: float, catalog: Catalog) -> tuple[str, ...]:
     if not fitting:
         return ()
 
-    def speed(gpu: Gpu) -> tuple[float, float]:
+    def speed(gpu: Gpu) -> tuple[bool, float, float]:
         bandwidth = gpu.memory_bandwidth_bytes_s
-        return bandwidth.value if bandwidth is not None else 0.0, query.dense16(gpu) or 0.0
+        return gpu.vendor == "NVIDIA", bandwidth.value if bandwidth is not None else 0.0, query.dense16(gpu) or 0.0
 
     return (max(fitting, key=speed).name,)
 

@@ -63,14 +63,14 @@ def judge(rows: Sequence[Mapping[str, Any]], catalog: Catalog) -> OwnRows:
         bound = broken[i]
         if reason is not None:
             entry = entry._replace(reason=Check("unknown", "row_not_read", {"reason": reason}))
-        elif measured is None:
-            entry = entry._replace(reason=Check("unknown", "row_without_value"))
         elif not np.isfinite(value):
             entry = entry._replace(reason=Check("unknown", "row_not_predicted"))
         else:
             predicted = _figure(prepared, i, value, catalog)
             entry = entry._replace(predicted=predicted, status="shown", reason=Check("unknown", "row_moves_nothing"))
-            if bound is not None:
+            if measured is None:
+                entry = entry._replace(status="skipped", reason=Check("unknown", "row_without_value"))
+            elif bound is not None:
                 over = measured / bound.limit if bound.limit > 0 else np.inf
                 numbers = {"ratio": 1.0 / over if metric in _TIMES and over > 0 else over}
                 entry = entry._replace(status="suspect", reason=Check("fail", f"row_breaks_{bound.bound}", numbers))

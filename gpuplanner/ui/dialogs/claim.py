@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from gpuplanner.i18n import _
 from gpuplanner.i18n import claims as words
 from gpuplanner.model.claims.checking import Judgement, NoLetter, put_into
-from gpuplanner.report.claims import Answer, answer, as_text, claimed, written
+from gpuplanner.report.claims import Answer, answer, as_text, claimed, closest, written
 from gpuplanner.ui import icons
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.fields import plain_tip
@@ -33,6 +33,8 @@ from gpuplanner.ui.theme import Theme, ThemeSource
 
 # A rest of the keys this long and the line is read.
 REST_MS = 150
+# Measured rows are looked up once the answer stands.
+ROWS_MS = 300
 WIDTH, HEIGHT = 760, 660
 # Longer text is refused by the reader; the line takes it so that it can say so.
 LONGEST_LINE = 10_000
@@ -100,8 +102,6 @@ class ClaimBar(QWidget):
     @staticmethod
     def _marks(judgement: Judgement) -> list[float]:
         figure, ceiling = judgement.figure, judgement.best.ceiling
-        if judgement.unit == "memory":
-            ceiling = None
         return [value for value in (figure.low, figure.high, ceiling) if value is not None and value > 0]
 
     def legend(self) -> list[str]:
@@ -118,7 +118,7 @@ class ClaimBar(QWidget):
             low, high = written(figure.low, judgement), written(figure.high, judgement)
             text = low if low == high else _("{low} to {high}").format(low=low, high=high)
             said.append((_("needed: {value}") if memory else _("our band: {value}")).format(value=text))
-        if best.ceiling is not None and not memory:
+        if best.ceiling is not None:
             pattern = _("at least: {value}") if best.lower else _("at most: {value}")
             said.append(pattern.format(value=written(best.ceiling, judgement)))
         return said
@@ -131,7 +131,7 @@ class ClaimBar(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         figure, best = judgement.figure, judgement.best
-        ceiling = None if judgement.unit == "memory" else best.ceiling
+        ceiling = best.ceiling
         near = max([judgement.claimed, figure.high or 0.0])
         end = 1.12 * max(near, min(ceiling, 4.0 * near) if ceiling is not None else 0.0)
         track = QRectF(1, self.TOP, self.width() - 2, self.TRACK)
@@ -245,6 +245,9 @@ class ClaimDialog(QDialog):
         self.line.textChanged.connect(self._typed)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self.check)
+        self._rows: tuple[str, ...] = ()
+        self._look_up = QTimer(self, singleShot=True, interval=ROWS_MS)
+        self._look_up.timeout.connect(self.show_closest)
 
         self.chips: list[QToolButton] = []
         chip_grid = QGridLayout()
@@ -273,7 +276,7 @@ class ClaimDialog(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.bar = ClaimBar(theme)
-        self.bounds, self.conditions, self.assumptions = _Lines(), _Lines(), _Lines()
+        self.bounds, self.conditions, self.assumptions, self.closest = _Lines(), _Lines(), _Lines(), _Lines()
         self.variants = QFrame()
         self._variant_grid = QGridLayout(self.variants)
         self._variant_grid.setContentsMargins(0, 0, 0, 0)
@@ -294,7 +297,7 @@ class ClaimDialog(QDialog):
         column.addWidget(self.headline)
         column.addWidget(self.understood)
         column.addWidget(self.bar)
-        for section in (self.bounds, self.conditions, self.assumptions, self.variants):
+        for section in (self.bounds, self.conditions, self.assumptions, self.variants, self.closest):
             column.addWidget(section)
         column.addStretch(1)
         self._scroll = QScrollArea()
@@ -368,9 +371,21 @@ class ClaimDialog(QDialog):
         self.conditions.show_lines(_("What would make it true"), answered.conditions)
         self.assumptions.show_lines(_("What was taken"), answered.assumptions)
         self._show_variants(answered)
+        self._rows = ()
+        self.closest.show_lines("", ())
+        self._look_up.stop()
+        if judgement is not None:
+            self._look_up.start()
         self.put.setEnabled(judgement is not None and bool(judgement.best.scenarios))
         self.copy.setEnabled(judgement is not None)
         self.said.setText("")
+
+    def show_closest(self) -> None:
+        """Show the measured rows nearest to what is claimed."""
+        self._look_up.stop()
+        if self._answer is not None and self._answer.judgement is not None:
+            self._rows = closest(self._answer.judgement, self._document.catalog, self._document.plan)
+            self.closest.show_lines(_("Closest evidence"), self._rows)
 
     def _show_variants(self, answered: Answer) -> None:
         while (item := self._variant_grid.takeAt(0)) is not None:
@@ -419,4 +434,4 @@ class ClaimDialog(QDialog):
 
     def _copy(self) -> None:
         if self._answer is not None:
-            QGuiApplication.clipboard().setText("\n".join((self.line.text(), as_text(self._answer))))
+            QGuiApplication.clipboard().setText("\n".join((self.line.text(), as_text(self._answer, self._rows))))
