@@ -62,6 +62,8 @@ def _run(given: list[str]) -> int:
     chosen, rest = _without_language(given)
     if "--" not in rest:
         # The parser takes the words of a list (key=value, files) only where they stand together.
+        rest = _with_values(rest)
+        rest = _with_their_values(rest)
         rest.sort(key=lambda word: word.startswith("-"))
     set_language(_language(chosen))
     command = next((word for word in rest if not word.startswith("-")), None)
@@ -70,6 +72,12 @@ def _run(given: list[str]) -> int:
         run: Callable[[argparse.Namespace], int] = parsed.run
         return run(parsed)
     return _window(_window_parser().parse_args(rest), chosen)
+
+
+def _with_their_values(given: Sequence[str]) -> list[str]:
+    """The words of a line in which an option that takes a value is one word with it."""
+    words = iter(given)
+    return [f"{word}={next(words, '')}" if word in _VALUED else word for word in words]
 
 
 def _language(chosen: str | None) -> str:
@@ -96,6 +104,17 @@ def _without_language(given: Sequence[str]) -> tuple[str | None, list[str]]:
         else:
             rest.append(word)
     return chosen, rest
+
+
+def _with_values(words: Sequence[str]) -> list[str]:
+    """The words of the line, with the number after `--worst` as part of it."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] == "--worst":
+            joined[-1] = f"--worst={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 # --- what can be asked for -------------------------------------------------------
@@ -125,6 +144,9 @@ def _command_parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("validate", description=_("Predict measured rows, or work cases, and score them."))
     command.add_argument("rows", nargs="+", metavar="ROWS", help=_("files of rows (.jsonl) or cases (.json)"))
+    command.add_argument(
+        "--worst", type=int, default=0, metavar="N", help=_("name the N rows of a family that hurt most")
+    )
     _add_json(command)
     command.set_defaults(run=_validate)
 
@@ -146,6 +168,19 @@ def _command_parser() -> argparse.ArgumentParser:
     command.add_argument("text", metavar="TEXT", help=_("what somebody claims"))
     _add_json(command)
     command.set_defaults(run=_claim)
+
+    command = commands.add_parser("compare-cards", description=_("One card against another, task by task."))
+    command.add_argument("first", metavar="A", help=_("a card"))
+    command.add_argument("second", metavar="B", help=_("the card that it is compared with"))
+    command.add_argument("--llm", default="Llama-3.1-70B", metavar="NAME", help=_("the model that both run"))
+    command.add_argument(
+        "--precision",
+        default="16-bit",
+        metavar="P[,P]",
+        help=_("16-bit, 8-bit or 4-bit, of both cards or of each"),
+    )
+    _add_json(command)
+    command.set_defaults(run=_compare_cards)
 
     command = commands.add_parser("schema", description=_("The JSON Schema of the plan file, or of the results."))
     command.add_argument("--results", action="store_true", help=_("of the results"))
@@ -180,7 +215,7 @@ def _validate(given: argparse.Namespace) -> int:
     for name in given.rows:
         _check_readable(Path(name))
     try:
-        report = command.run([Path(name) for name in given.rows], _load_catalog())
+        report = command.run([Path(name) for name in given.rows], _load_catalog(), given.worst)
     except ValueError as error:
         raise BadInput(str(error)) from error
     _print_json(report) if given.json else print(command.text(report))
@@ -374,6 +409,29 @@ def _claim(given: argparse.Namespace) -> int:
     return 0
 
 
+def _compare_cards(given: argparse.Namespace) -> int:
+    from gpuplanner.catalog.query import resolve
+    from gpuplanner.model.card_ratio import PRECISIONS, Side
+    from gpuplanner.report import card_ratio
+
+    catalog = _load_catalog()
+    wanted = [word.strip() for word in given.precision.split(",")]
+    if len(wanted) > 2 or any(word not in PRECISIONS for word in wanted):
+        raise BadInput("--precision", _("choose from {names}.").format(names=", ".join(PRECISIONS)))
+    try:
+        cards = [resolve(catalog, "gpu", name).name for name in (given.first, given.second)]
+        llm = resolve(catalog, "llm", given.llm).name
+    except LookupError as error:
+        raise BadInput(str(error)) from error
+    sides = [
+        Side(card, next(each for each in PRECISIONS if each == word))
+        for card, word in zip(cards, (wanted[0], wanted[-1]), strict=True)
+    ]
+    found = card_ratio.find(sides[0], sides[1], llm, catalog)
+    _print_json(card_ratio.to_json(found)) if given.json else print(card_ratio.as_text(found))
+    return 0
+
+
 def _schema(given: argparse.Namespace) -> int:
     if given.results:
         from gpuplanner.report.results_json import results_schema
@@ -386,7 +444,9 @@ def _schema(given: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = ("evaluate", "validate", "catalog", "calc", "claim", "schema")
+# Options of commands that are followed by a value.
+_VALUED = ("--llm", "--precision")
+_COMMANDS = ("evaluate", "validate", "catalog", "calc", "claim", "compare-cards", "schema")
 
 
 # --- the window --------------------------------------------------------------------

@@ -327,3 +327,40 @@ def test_bad_input_leaves_no_traceback():
     done = in_a_process("evaluate", "missing.gpuplan")
     assert done.returncode == 2
     assert done.stderr.decode().strip() == "gpuplanner: missing.gpuplan: There is no such file."
+
+
+# --- two cards ---------------------------------------------------------------------------
+
+
+def test_two_cards_are_compared_as_data(capsys):
+    found = data_of(capsys, "compare-cards", "H100 SXM 80GB", "A100 SXM 80GB")
+    tasks = {task["key"]: task for task in found["tasks"]}
+    assert tasks["serving"]["ratio"]["low"] < tasks["serving"]["ratio"]["value"] < tasks["serving"]["ratio"]["high"]
+    assert tasks["serving"]["measured_pairs"] > 0
+    assert {claim["claim"] for claim in found["claims"]} == {3.5, 2.3}
+
+
+def test_each_card_may_have_a_precision_of_its_own(capsys):
+    line = ("compare-cards", "H100 SXM 80GB", "A100 SXM 80GB", "--precision", "8-bit,16-bit", "--llm", "Llama-3.1-8B")
+    found = data_of(capsys, *line)
+    assert (found["first"]["precision"], found["second"]["precision"]) == ("8-bit", "16-bit")
+    assert found["llm"] == "Llama-3.1-8B"
+
+
+def test_two_cards_in_words_say_where_quoted_ratios_hold(capsys):
+    assert run("compare-cards", "H100 SXM 80GB", "A100 SXM 80GB") == 0
+    said = capsys.readouterr().out
+    assert "3.5×" in said
+    assert "2.3×" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (("H100", "A100 SXM 80GB"), "H100 SXM 80GB"),
+        (("H100 SXM 80GB", "card of a dream"), "card of a dream"),
+        (("H100 SXM 80GB", "A100 SXM 80GB", "--precision", "3-bit"), "16-bit"),
+    ],
+)
+def test_cards_that_cannot_be_compared_are_refused_in_one_line(capsys, line, why):
+    assert why in refused(capsys, "compare-cards", *line)

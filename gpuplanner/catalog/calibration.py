@@ -60,6 +60,8 @@ class Calibration:
     cards_seen: frozenset[str] = frozenset()
     # Powers by which lack of evidence widens a band, by reason, where rows could tell.
     widening: Mapping[str, float] = field(default_factory=dict)
+    # Errors by file and family under constants that have not seen the file of rows: rows, median_ape, p90_ape.
+    without_file: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     folder: Path | None = None
 
     @cached_property
@@ -149,6 +151,7 @@ def calibration_of(data: Mapping[str, Any]) -> Calibration:
         engines=data["engines"],
         bands={name: Band(**row) for name, row in data["bands"].items()},
         cards_seen=frozenset(data.get("cards_seen", ())),
+        without_file=data.get("without_file", {}),
         widening={reason: float(entry["power"]) for reason, entry in data.get("widening", {}).items()},
     )
 

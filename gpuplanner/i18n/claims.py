@@ -39,6 +39,7 @@ HEADLINES: dict[str, str] = {
     "only_if_price": N_("{claimed} is enough only under a condition; new it costs {band}."),
     "only_if_sparse": N_("{claimed} is the figure with 2:1 sparsity; dense it is {value}."),
     "impossible_memory": N_("The weights alone need {weights_bytes}; the cards have {room_bytes}."),
+    "impossible_weights": N_("The weights alone take {limit}; {claimed} is claimed."),
     "impossible_bandwidth": N_("Memory bandwidth allows {limit} at most; {claimed} is claimed."),
     "impossible_compute": N_("The dense compute peak allows {limit} at most; {claimed} is claimed."),
     "impossible_compute_lower": N_("At the dense compute peak it takes {limit} at least; {claimed} is claimed."),
@@ -57,6 +58,7 @@ HEADLINES: dict[str, str] = {
 # The arithmetic of the bounds.
 BOUNDS: dict[str, str] = {
     "memory": N_("Memory: weights {weights_bytes}, all cards {room_bytes}."),
+    "weights": N_("Weights in {weights}: {weights_bytes}."),
     "usable": N_("Memory: {need_bytes} needed, {room_bytes} usable by the software."),
     "bandwidth": N_(
         "Bandwidth: a step reads {read_bytes} for {batch} at once, at {speed_bytes_s}: {limit_tokens_s} at most."
@@ -77,6 +79,7 @@ BOUNDS: dict[str, str] = {
 # What would make the claim true.
 CONDITIONS: dict[str, str] = {
     "use_weights": N_("With {weights} weights and arithmetic: {then}"),
+    "weights_of": N_("With {weights} weights they take {weights_bytes}."),
     "fits_with": N_("With {weights} weights it fits."),
     "use_runtime": N_("With {runtime} it fits."),
     "aggregate": N_("As the sum over all users: {then}"),

@@ -90,6 +90,7 @@ FINDINGS: dict[str, Fact] = {
     "nameplate_exceeds_cooling": Fact(
         N_("Nameplate {heat_w} exceeds cooling of {limit_w}"), N_("Nameplate exceeds the cooling")
     ),
+    "fabric_too_large": Fact(N_("{ports} network ports: more than three tiers of switches join")),
     "cannot_be_cooled": Fact(
         N_("Heat of {heat_w}: cards shut down, even at their lowest power limit"), N_("Too warm: cards shut down")
     ),
@@ -229,6 +230,7 @@ OWN_ROWS: dict[str, Fact] = {
     "row_moves_nothing": Fact(N_("Shown only: such a figure moves no other.")),
     "row_breaks_bandwidth": Fact(N_("{ratio} what the memory bandwidth allows: check unit, cards and batch.")),
     "row_breaks_compute": Fact(N_("{ratio} what the computing rate allows: check unit, cards and precision.")),
+    "row_breaks_power": Fact(N_("{ratio} the power limit: check unit and cards.")),
     "row_breaks_memory": Fact(N_("More than the memory holds: check cards, weights and unit.")),
 }
 
@@ -413,6 +415,14 @@ PARTS: dict[str, str] = {
     "server": N_("rest of the servers"),
     "gpu": N_("GPUs"),
     "usable": N_("usable"),
+    "network_switch": N_("network switch"),
+    "network_leaf": N_("leaf switches"),
+    "network_spine": N_("spine switches"),
+    "network_core": N_("core switches"),
+    "network_nic": N_("network cards"),
+    "network_copper": N_("copper cables"),
+    "network_transceiver": N_("transceivers"),
+    "network_fibre": N_("fibre cables"),
 }
 
 
@@ -458,6 +468,15 @@ def section(key: str) -> str:
 def chart_title(key: str) -> str:
     """The title of a chart. Raises `KeyError` for an unknown key."""
     return _(CHARTS[key].message)
+
+
+# What stands before a figure that the buyer's own measurements have moved.
+OWN_MARK = "•"
+
+
+def own_mark(note: str) -> str:
+    """The mark of a figure with this note; nothing where own measurements have not moved it."""
+    return f"{OWN_MARK} " if note == "own_rows" else ""
 
 
 def basis(name: str) -> str:
@@ -590,6 +609,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "layers": format.count,
     "limit": format.count,
     "racks": format.count,
+    "ports": format.count,
     "need_bytes": format.bytes_gib,
     "usable_bytes": format.bytes_gib,
     "memory_bytes": format.bytes_gib,

@@ -11,7 +11,17 @@ from typing import Literal, NamedTuple
 
 from gpuplanner.model import verdict
 from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
-from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult, ServeResult, Status, TrainResult, exact
+from gpuplanner.model.results import (
+    NOT_KNOWN,
+    Basis,
+    Figure,
+    Results,
+    ScenarioResult,
+    ServeResult,
+    Status,
+    TrainResult,
+    exact,
+)
 
 Better = Literal["high", "low"] | None
 
@@ -179,7 +189,7 @@ def _headroom(groups: Sequence[ServeResult], demand_tokens_s: float) -> Figure:
     if output.value is None or output.low is None or output.high is None:
         return output
     value, low, high = (end / demand_tokens_s - 1 for end in (output.value, output.low, output.high))
-    return Figure(value, low, high, output.basis)
+    return Figure(value, low, high, output.basis, note=output.note)
 
 
 def _energy_per_million(groups: Sequence[ServeResult]) -> Figure:
@@ -341,7 +351,8 @@ def _plus(one: Figure, other: Figure) -> Figure:
     value, low, high = (
         (a or 0.0) + (b or 0.0) for a, b in ((one.value, other.value), (one.low, other.low), (one.high, other.high))
     )
-    return Figure(value, low, high, one.basis if one.basis == other.basis else "predicted")
+    basis: Basis = one.basis if one.basis == other.basis else "predicted"
+    return Figure(value, low, high, basis, note=one.note or other.note)
 
 
 def _times(figure: Figure, factor: float) -> Figure:

@@ -14,7 +14,16 @@ from gpuplanner.model import hardware
 from gpuplanner.model.bands import between, product, quotient, scaled, total, weakest
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import Economics, ExchangeRate, Group, Money, Plan, Scenario
-from gpuplanner.model.results import NOT_KNOWN, Figure, MoneyLine, MoneyResult, RoomResult, exact
+from gpuplanner.model.results import (
+    NOT_KNOWN,
+    FabricPart,
+    FabricResult,
+    Figure,
+    MoneyLine,
+    MoneyResult,
+    RoomResult,
+    exact,
+)
 from gpuplanner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 # Half-width of a single published price by how sure its source is.
@@ -28,7 +37,14 @@ _TARIFF_ROW = {
     "NO": "Nordic countries", "DK": "Nordic countries",
 }  # fmt: skip
 _EURO = ("AT", "BE", "ES", "IE", "IT", "NL", "PT", "PL", "CZ", "GR", "HU")
-_FAST_NETWORK_BITS = 200e9
+# Which class values price the parts of a network; a switch without a price of its own costs so much a port.
+_SWITCH_ROW = "price_switch_per_port"
+_PART_ROWS = {
+    "nic": "price_nic",
+    "copper": "price_dac_or_short_cable",
+    "transceiver": "price_transceiver",
+    "fibre": "price_fibre_patch",
+}
 _RATES = {"CNY": "CNY per USD", "JPY": "JPY per USD", "EUR": "USD per EUR", "GBP": "USD per GBP"}
 # Currencies of tariffs that the exchange rates of the catalog do not cover (unverified, ±5 %).
 _OTHER_PER_USD = {"KRW": 1400.0, "INR": 88.0, "TWD": 31.0}
@@ -293,38 +309,41 @@ def electricity_price(economics: Economics, country: str, catalog: Catalog, exch
     )
 
 
-def _network_line(
-    scenario: Scenario, hardwares: list[hardware.Hardware], servers: list[Figure], exchange: Exchange, catalog: Catalog
-) -> Figure:
-    """Switches, cables and transceivers between servers that are bought."""
-    own = [i for i, group in enumerate(scenario.groups) if group.condition not in ("rented", "owned")]
-    count = sum(scenario.groups[i].servers for i in own)
-    if count < 2:
-        return exact(0.0, "known")
+def network_lines(scenario: Scenario, room: RoomResult, exchange: Exchange, catalog: Catalog) -> list[MoneyLine]:
+    """The bill of materials of the networks that come with servers that are bought, part by part."""
     lines = []
-    for i in own:
-        hard = hardwares[i]
-        if hard.nic_bits_s >= _FAST_NETWORK_BITS:
-            lines.append(
-                product(
-                    servers[i],
-                    hardware.assumed(
-                        catalog, "network_share_of_cluster_price", "8-GPU servers with one 400G port a GPU"
-                    ),
+    for one in room.fabrics:
+        if any(scenario.groups[i].condition in ("new", "used") for i in one.groups):
+            for part in one.parts:
+                price = _part_price(part, one, exchange, catalog)
+                name = part.name or _speed_row(catalog, _PART_ROWS.get(part.key, _SWITCH_ROW), part.bits_s)
+                lines.append(
+                    MoneyLine(f"network_{part.key}", name, part.number, price, scaled(price, float(part.number)))
                 )
-            )
-        else:
-            speed = "100G" if hard.nic_bits_s >= 100e9 else "25G" if hard.nic_bits_s >= 25e9 else "10G"
-            ports = float(hard.nics_per_server * scenario.groups[i].servers)
-            port = total(
-                [
-                    hardware.assumed(catalog, "price_switch_per_port", f"{speed} Ethernet"),
-                    hardware.assumed(catalog, "price_dac_or_short_cable", speed),
-                    hardware.assumed(catalog, "price_nic", speed),
-                ]
-            )
-            lines.append(exchange.figure(scaled(port, ports), "USD"))
-    return total(lines)
+    return lines
+
+
+def _part_price(part: FabricPart, of: FabricResult, exchange: Exchange, catalog: Catalog) -> Figure:
+    """Price of one part in the base currency: of its catalog entry where one is known, else of its speed."""
+    row = _PART_ROWS.get(part.key)
+    if row is None:
+        found = _of_prices([price for price in catalog.prices_of(part.name) if price.per == "switch"], exchange)
+        if found is not None:
+            return found[0]
+        kind = "InfiniBand" if of.fabric == "infiniband" else "Ethernet"
+        port = hardware.assumed(catalog, _SWITCH_ROW, _speed_row(catalog, _SWITCH_ROW, part.bits_s, kind))
+        return exchange.figure(scaled(port, float(of.radix)), "USD")
+    return exchange.figure(hardware.assumed(catalog, row, _speed_row(catalog, row, part.bits_s)), "USD")
+
+
+def _speed_row(catalog: Catalog, key: str, bits_s: float, kind: str = "") -> str:
+    """The row of `assumptions` for a speed: the slowest that is fast enough, else the fastest, of a kind if any."""
+    rows = [row.applies_to for row in catalog.assumptions if row.key == key]
+    rows = [row for row in rows if row.endswith(kind)] or rows
+    rated = sorted((float(row.split("G")[0]) * 1e9, row) for row in rows if row.split("G")[0].isdigit())
+    if not rated:
+        return rows[0]
+    return next((row for speed, row in rated if speed >= bits_s), rated[-1][1])
 
 
 def resale_share(group: Group, gpu: Gpu | None, economics: Economics, catalog: Catalog) -> Figure:
@@ -421,10 +440,9 @@ def money_of(
             reserve = scaled(card, float(count))
             lines.append(MoneyLine("spares", group.gpu, count, card, reserve))
             bought.append(reserve)
-    network = _network_line(scenario, hardwares, prices, exchange, catalog)
-    if network.value:
-        lines.append(MoneyLine("network", "", 1, network, network))
-        bought.append(network)
+    network = network_lines(scenario, room, exchange, catalog)
+    lines.extend(network)
+    bought.extend(line.amount for line in network)
     racks = (
         room.racks
         if any(not hardwares[g.group].server_class.startswith(("workstation", "mac")) for g in room.groups)

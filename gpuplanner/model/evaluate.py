@@ -45,6 +45,7 @@ from gpuplanner.model.plan import (
 )
 from gpuplanner.model.results import (
     NOT_KNOWN,
+    OWN_ROWS,
     Check,
     Demand,
     Figure,
@@ -82,14 +83,20 @@ def _view(entries: PinnedEntries, measured: tuple[dict[str, Any], ...], _languag
 _views = IdentityCache(_view, limit=64)
 
 
+def view_of(plan: Plan, catalog: Catalog) -> Catalog:
+    """The catalog as `evaluate` sees it for a plan; remembered, so that what was derived from it is found again."""
+    # Why a row is not understood is said in a sentence of the language in force.
+    view: Catalog = _views(plan.entries, plan.measured, language() if plan.measured else "", catalog)
+    return view
+
+
 def evaluate(plan: Plan, catalog: Catalog) -> Results:
     """Compute every figure of a plan.
 
     Looks a name up in the plan's pinned entries, then the user's own, then the shipped ones. Never raises for a valid
     plan: what cannot be computed is a figure that is not known, with a reason.
     """
-    # Why a row is not understood is said in a sentence of the language in force.
-    view: Catalog = _views(plan.entries, plan.measured, language() if plan.measured else "", catalog)
+    view = view_of(plan, catalog)
     demands = tuple(_demand(workload, plan.economics.term_years, view) for workload in plan.workloads)
     computed: tuple[Computed, ...] = tuple(
         _scenarios(
@@ -634,6 +641,8 @@ def _against_baseline(computed: tuple[Computed, ...], plan: Plan, catalog: Catal
                     if value > 0
                     else exact(0.0, "predicted")
                 )
+                if first.own or second.own:
+                    ratio = ratio._replace(note=OWN_ROWS)
         elif (
             alike and mine is not None and mine[0].value is not None and (mine[1], reference[1]) == ("limit", "within")
         ):

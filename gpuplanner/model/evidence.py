@@ -18,7 +18,7 @@ from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model.case import SINGLE_USER_ENGINES, WEIGHT_FORMATS, IdentityCache, Setting
 from gpuplanner.model.parallelism import Split
 from gpuplanner.model.plan import FineTune, Group, PinnedEntries, Plan, Serve, Workload
-from gpuplanner.model.results import Choice, Results, ServeResult, TrainResult
+from gpuplanner.model.results import Choice, Figure, Results, ServeResult, TrainResult
 
 # Powers of the family's factor where the calibration has no measured one: judgements of the method's authors.
 JUDGED_WIDENING = {
@@ -27,6 +27,7 @@ JUDGED_WIDENING = {
     "architecture": 1.6,
     "pcie_tensor": 1.3,
     "experts_across_servers": 1.5,
+    "experts_trained": 1.5,
     "long_context": 1.2,
 }
 _LONG_CONTEXT_TOKENS = 32_000
@@ -95,12 +96,20 @@ def serving(
 
 
 def training(
-    calibration: Calibration, architecture: str, gpu: Gpu, framework: str, sequence: float, context_parallel: bool
+    calibration: Calibration,
+    architecture: str,
+    gpu: Gpu,
+    llm: Llm,
+    framework: str,
+    sequence: float,
+    context_parallel: bool,
 ) -> Evidence:
     """The evidence for a training configuration."""
     reasons = _card(calibration, gpu, architecture, "train matrix16")
     if framework == "other":
         reasons.append("engine")
+    if llm.moe is not None:
+        reasons.append("experts_trained")
     if sequence > _LONG_CONTEXT_TOKENS or context_parallel:
         reasons.append("long_context")
     return _widen(calibration, reasons)
@@ -135,6 +144,15 @@ def ratio_factor(calibration: Calibration, family: str, first: Evidence, second:
 def confidence(width: float) -> str:
     """One word for an 80 % factor: good, fair or rough."""
     return "good" if width <= _GOOD else "fair" if width <= _FAIR else "rough"
+
+
+def confidence_of(figure: Figure) -> str:
+    """The word of a predicted figure, by the wider side of its band; "" where nothing is predicted."""
+    if figure.basis not in ("predicted", "not validated") or not figure.value or figure.low is None:
+        return ""
+    if figure.low <= 0 or figure.high is None:
+        return confidence(float("inf"))
+    return confidence(max(figure.value / figure.low, figure.high / figure.value))
 
 
 # --- the nearest measured rows ---------------------------------------------------------------------------------------

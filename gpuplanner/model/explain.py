@@ -14,9 +14,10 @@ from gpuplanner.model import explain_serving as serving
 from gpuplanner.model import explain_training as training
 from gpuplanner.model.bands import scaled
 from gpuplanner.model.derivation import Leaves, Node, figure, less, made, over, plus, times, total_of
-from gpuplanner.model.evaluate import held_back
+from gpuplanner.model.evaluate import held_back, view_of
 from gpuplanner.model.plan import Group, Plan, Serve
 from gpuplanner.model.results import (
+    FabricPart,
     Figure,
     GroupPower,
     MoneyLine,
@@ -80,7 +81,7 @@ def subject(plan: Plan, catalog: Catalog, results: Results, letter: str, workloa
     if entry is None or at is None:
         return None
     rows = {row.key: row for row in comparison.rows(plan, results, workload)}
-    view = catalog.over(plan.entries)
+    view = view_of(plan, catalog)
     return Subject(plan, view, results, workload, at, entry, rows, Leaves(view))
 
 
@@ -230,8 +231,8 @@ def _of_group(s: Subject, result: ServeResult, metric: str) -> Node | None:
 
 
 _PROCESSOR_FIGURES = {
-    "first_token": ("first_token_s", "duration", "cpu_prefill"),
-    "per_token": ("per_token_s", "duration", "cpu_decode"),
+    "first_token": ("first_token_s", "first_token", "cpu_prefill"),
+    "per_token": ("per_token_s", "per_token", "cpu_decode"),
     "output": ("output_tokens_s", "tokens_s", "cpu_decode"),
     "output_limit": ("output_tokens_s_limit", "tokens_s", "cpu_decode"),
     "headroom": ("headroom", "headroom", "cpu_decode"),
@@ -266,7 +267,9 @@ def _on_processors(s: Subject, result: ServeResult, metric: str) -> Node | None:
     if llm is not None:
         given.append(s.leaves.shaped("active_params", float(llm.params_active), llm, "parameters", "N"))
     if metric in ("per_token", "decode_step") and shown.parts:
-        parts = [made(Node(f"{part.name}_time", part.value, kind, operation="follows"), *given) for part in shown.parts]
+        parts = [
+            made(Node(f"{part.name}_time", part.value, "duration", operation="follows"), *given) for part in shown.parts
+        ]
         return figure(metric, shown, kind, "sum", *plus(*parts), family=family)
     return figure(metric, shown, kind, "follows", *given, family=family)
 
@@ -410,9 +413,25 @@ def _network_power(s: Subject) -> Node:
     shown = s.entry.room.network_w
     if not shown.value:
         return Node("network_power", shown.value or 0.0, "power", origin="formula")
-    share = s.leaves.assumed("network_power_share", "network_share_of_it_power", "one 400G port a GPU", "share")
-    servers = Node("servers_load", shown.value / (share.value or 1.0), "power", operation="follows")
-    return figure("network_power", shown, "power", "product", *times(servers, share))
+    parts = [
+        figure(
+            "part_power", part.power_w, "power", "product",
+            *times(Node("quantity", float(part.number), "count", "n"), _part_watts(s, part)), name=part.name,
+        )
+        for one in s.entry.room.fabrics
+        for part in one.parts
+        if part.power_w.value
+    ]  # fmt: skip
+    return figure("network_power", shown, "power", "sum", *plus(*parts))
+
+
+def _part_watts(s: Subject, part: FabricPart) -> Node:
+    """Power of one switch or module: published, or by its speed from others."""
+    watts = (part.power_w.value or 0.0) / part.number
+    switch = s.view.switches.get(part.name)
+    if switch is not None and switch.power_w is not None:
+        return s.leaves.cited("part_watts", switch.power_w, switch, "watts", value=watts)
+    return Node("part_watts", watts, "watts", origin="assumed", name=part.name)
 
 
 def _room_power(s: Subject, name: str, of_group: str, key: str, kind: str = "power") -> Node:
@@ -444,9 +463,6 @@ def _average_power(s: Subject) -> Node:
             )
         )  # fmt: skip
     shown, network = s.entry.room.it_average_w, _network_power(s)
-    if s.entry.room.device_limits_w and shown.value is not None:
-        # The room shows the switches of what is asked of it; the average is that of cards held back.
-        network = made(Node("network_power", shown.value - total_of(groups), "power", operation="follows"), network)
     return figure("average_power", shown, "power", "sum", *plus(*groups, network), family="power_server")
 
 
@@ -536,7 +552,7 @@ _ROOM_BUILDERS: dict[str, Callable[[Subject], Node]] = {
 
 # --- money -------------------------------------------------------------------------------------------
 
-_BOUGHT = ("servers", "owned", "spares", "network", "racks")
+_RUNNING = ("rent_per_year",)
 
 
 def _unit_price(s: Subject, group: int, line: MoneyLine) -> Node:
@@ -621,14 +637,14 @@ def _line(s: Subject, at: int, line: MoneyLine) -> Node:
             source=s.leaves.citation(s.view.assumption("price_rack", "42U, empty, with doors").source, "judged"),
         )  # fmt: skip
         return figure("line_racks", line.amount, "money", "product", count._replace(role="×"), one._replace(role="×"))
-    share = "8-GPU servers with one 400G port a GPU"
-    given = s.leaves.assumed("network_price_share", "network_share_of_cluster_price", share, "share")
-    return figure("line_network", line.amount, "money", "follows", given, origin="assumed")
+    one = _cited_price(s, "part_price", line.unit_price, name, "switch", "")
+    return figure("line_network", line.amount, "money", "product", count._replace(role="×"), one._replace(role="×"),
+                  name=name)  # fmt: skip
 
 
 def _purchase(s: Subject) -> Node:
     money = s.entry.money
-    lines = [_line(s, at, line) for at, line in enumerate(money.lines) if line.key in _BOUGHT]
+    lines = [_line(s, at, line) for at, line in enumerate(money.lines) if line.key not in _RUNNING]
     if not lines:
         return figure("purchase", money.purchase, "money", "leaf", origin="formula")
     return figure("purchase", money.purchase, "money", "sum", *plus(*lines))

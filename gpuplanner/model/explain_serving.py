@@ -87,8 +87,7 @@ def _answer(o: Operating) -> Node:
 
 def _degree(o: Operating, name: str, value: float, symbol: str) -> Node:
     """A degree of the split: typed, or what the automatic choice came to."""
-    assert o.result.choice is not None
-    if name in o.result.choice.auto or not o.group.runs:
+    if not o.group.runs or getattr(o.group.runs[0], name) == "auto":
         return o.leaves.chosen(name, value, symbol=symbol)
     return o.leaves.typed(name, value, "count", (*o.place, "runs", 0, name), symbol)
 
@@ -429,7 +428,7 @@ def first_token(o: Operating) -> Node:
     """First token at the load: own prefill, the step under way, the engine, the wait, and how far the slow ones lie."""
     shown = o.result.first_token_s
     root = Node(
-        "first_token", shown.value, "duration", "", shown.low, shown.high, operation="sum", family="ttft_loaded",
+        "first_token", shown.value, "first_token", "", shown.low, shown.high, operation="sum", family="ttft_loaded",
         numbers={"percentile": o.workload.first_token_percentile},
     )  # fmt: skip
     if shown.value is None:
@@ -497,7 +496,7 @@ def per_token(o: Operating) -> Node:
         Node("in_flight", o.batch, "count", "B"),
     )  # fmt: skip
     root = Node(
-        "per_token", shown.value, "duration", "", shown.low, shown.high, operation="product", family="serving_tpot",
+        "per_token", shown.value, "per_token", "", shown.low, shown.high, operation="product", family="serving_tpot",
         numbers={"percentile": o.workload.per_token_percentile},
     )  # fmt: skip
     return made(root, *times(average, crowding))

@@ -64,8 +64,7 @@ def _constant(r: Running, name: str, kind: str = "count") -> Node:
 
 
 def _degree(r: Running, name: str, value: float, symbol: str = "") -> Node:
-    assert r.result.choice is not None
-    if name in r.result.choice.auto:
+    if getattr(r.group.runs[0], name) == "auto":
         return r.leaves.chosen(name, value, symbol=symbol)
     return r.leaves.typed(name, value, "count", (*r.place, "runs", 0, name), symbol)
 

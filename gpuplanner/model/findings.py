@@ -79,6 +79,9 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
         ):
             found.append(_from(check, letter))
     found.extend(_from(check, letter) for check in one.room_reasons)
+    for joined in result.room.fabrics:
+        if joined.too_large:
+            found.append(Finding("check", "fabric_too_large", letter, None, "", {"ports": joined.nics}))
     money = result.money_check
     if money.status in ("warn", "fail"):
         key = "exceeds_budget" if money.key == "budget_over" else money.key

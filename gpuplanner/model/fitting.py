@@ -272,6 +272,7 @@ def run_training(
         catalog.calibration,
         catalog.calibration.architecture(hard.gpu.architecture),
         hard.gpu,
+        llm,
         runtime.engine or "other",
         workload.sequence_tokens,
         layout.cp > 1,
@@ -398,9 +399,8 @@ def run_training(
         duration_s=duration,
         gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
         communication_share=float(busy / one_step.total) if one_step.total else 0.0,
-        own=own_rows.shifts(catalog.calibration, seen),
     )  # fmt: skip
-    return Trained(result, seen, reference)
+    return Trained(own_rows.marked(result, catalog.calibration, seen), seen, reference)
 
 
 def demand_of(workload: FineTune | Train, llm: Llm | None) -> Demand:

@@ -22,6 +22,12 @@ _NIC_BITS = {
     "rack_scale": 400e9,
     "sxm_4gpu": 200e9,
 }
+# Boxes that come with the network ports that the rules below count on.
+CLASSES_WITH_NICS = frozenset(
+    {"hgx_a100", "hgx_h100_h200", "hgx_b200", "hgx_b300", "rack_scale", "workstation_2gpu", "mac"}
+)
+# The network port that a desk machine has on its board.
+_DESK_NIC_BITS = {"workstation_2gpu": 10e9, "mac": 10e9}
 _OTHER_NIC_BITS = 25e9
 # How much of a link a fabric carries: InfiniBand moves its nominal rate, Ethernet without RDMA spends host time on
 # every packet.
@@ -120,7 +126,7 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
     elif compute_nics:
         bits = compute_nics[0].speed_bits_s
     else:
-        bits = _NIC_BITS.get(kind, _OTHER_NIC_BITS)
+        bits = _NIC_BITS.get(kind) or _DESK_NIC_BITS.get(kind, _OTHER_NIC_BITS)
     fabric = network.fabric if network.fabric != "auto" else ("infiniband" if bits >= 200e9 else "ethernet")
     share = _FABRIC_SHARE[fabric] / network.oversubscription
     per_device = nics * bits / 8.0 * share / max(per_server, 1)

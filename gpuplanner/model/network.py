@@ -135,11 +135,13 @@ def rail_fabric(
     displaced_nodes: Quantity = 0.0,
     manager_links: Quantity = 0.0,
     rails_isolated: Answer = False,
+    oversubscription: Quantity = 1.0,
 ) -> RailFabric:
-    """Switches and cables of a non-blocking, rail-aligned fabric of equal scalable units.
+    """Switches and cables of a rail-aligned fabric of equal scalable units, non-blocking unless stated otherwise.
 
-    A leaf has half of its ports down and half up. From radix/2 nodes on, each NIC position of a node (a rail) has
-    leaves of its own; fewer nodes share leaves between rails. Leaves and spines are sized for all units.
+    A leaf has half of its ports down and half up. From so many nodes as a leaf has ports down on, each NIC position of
+    a node (a rail) has leaves of its own; fewer nodes share leaves between rails. Leaves and spines are sized for all
+    units.
 
     Parameters
     ----------
@@ -154,6 +156,8 @@ def rail_fabric(
     rails_isolated : bool or array
         Every rail has spines of its own and no way to the other rails: two tiers at any size, half as many spines
         as leaves.
+    oversubscription : float or array
+        Bandwidth down ÷ up of a leaf, at least 1.
 
     Returns
     -------
@@ -170,6 +174,9 @@ def rail_fabric(
     .. [1] NVIDIA DGX SuperPOD reference architectures: H100 (RA-11333-001 V11), B200, B300.
     """
     half = np.floor(np.asarray(switch_radix, float) / 2.0)
+    over = np.asarray(oversubscription, float)
+    up = np.maximum(units_to_cover(2.0 * half / (1.0 + over)), 1.0)
+    down = 2.0 * half - up
     sized_nodes = scalable_units * np.asarray(nodes_per_unit, float)
     endpoints = sized_nodes * nics_per_node
     nodes = sized_nodes - displaced_nodes
@@ -177,21 +184,21 @@ def rail_fabric(
     isolated = np.asarray(rails_isolated, bool)
 
     single = ~isolated & (np.maximum(endpoints, node_cables + manager_links) <= switch_radix)
-    rails_own_leaves = isolated | (sized_nodes >= half)
+    rails_own_leaves = isolated | (sized_nodes >= down)
     leaves = np.where(
-        rails_own_leaves, nics_per_node * units_to_cover(sized_nodes / half), units_to_cover(endpoints / half)
+        rails_own_leaves, nics_per_node * units_to_cover(sized_nodes / down), units_to_cover(endpoints / down)
     )
-    two_tiers = isolated | ((endpoints <= 2.0 * half**2) & (leaves <= 2.0 * half))
-    spines_by_ports = units_to_cover(leaves / 2.0)
+    two_tiers = isolated | ((endpoints <= 2.0 * half * down) & (leaves <= 2.0 * half))
+    spines_by_ports = units_to_cover(leaves * up / (2.0 * half))
     spines = np.where(
         isolated,
         spines_by_ports,
-        np.where(two_tiers, _smallest_divisor_from(spines_by_ports, half), leaves),
+        np.where(two_tiers, _smallest_divisor_from(spines_by_ports, up), units_to_cover(leaves * up / half)),
     )
     cores = np.where(two_tiers, 0.0, units_to_cover(spines / 2.0))
 
     built = np.where(single, 0.0, 1.0)
-    leaf_spine = built * leaves * half
+    leaf_spine = built * leaves * up
     spine_core = built * np.where(two_tiers, 0.0, spines * half)
     return RailFabric(
         nodes=nodes,
@@ -200,8 +207,8 @@ def rail_fabric(
         leaf_switches=built * leaves,
         spine_switches=built * spines,
         core_switches=built * cores,
-        downlinks_per_leaf=built * half,
-        uplinks_per_leaf=built * half,
+        downlinks_per_leaf=built * down,
+        uplinks_per_leaf=built * up,
         cables_node_leaf=node_cables,
         cables_node_leaf_and_manager=node_cables + manager_links,
         cables_leaf_spine=leaf_spine,

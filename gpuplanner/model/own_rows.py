@@ -27,7 +27,7 @@ grows for the idle first token and energy (by 13–20 %), where settings differ 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model.case import Setting
 from gpuplanner.model.evidence import Evidence, Own, factor
 from gpuplanner.model.plan import FineTune, Group, Serve, Workload
-from gpuplanner.model.results import Choice, OwnShift
+from gpuplanner.model.results import OWN_ROWS, Choice, OwnShift, ServeResult, TrainResult
 
 SHARES = {"family": 0.15, "card": 0.15, "model": 0.15, "format": 0.05, "lengths": 0.15}
 _SETTING_SHARE = 0.35
@@ -69,6 +69,28 @@ SPEAKS_FOR = {
 SERVED = (
     "max_throughput", "serving_tpot", "ttft_loaded", "ttft_idle", "decode_fixed_batch", "power_gpu", "energy",
 )  # fmt: skip
+
+
+# Figures of a result, and the families that move them.
+_SPEED = ("max_throughput", "ttft_loaded", "serving_tpot")
+_FIGURES: dict[str, tuple[str, ...]] = {
+    "first_token_s": ("ttft_loaded",),
+    "first_token_idle_s": ("ttft_idle",),
+    "per_token_s": ("serving_tpot",),
+    "decode_step_s": ("serving_tpot",),
+    "output_tokens_s": _SPEED,
+    "requests_s": _SPEED,
+    "headroom": _SPEED,
+    "output_tokens_s_limit": ("max_throughput",),
+    "single_stream_tokens_s": ("decode_fixed_batch",),
+    "prefill_s": ("ttft_idle",),
+    "prefill_tokens_s": ("ttft_idle",),
+    "gpu_power_w": ("power_gpu",),
+    "energy_j_per_token": ("energy", "power_gpu", "max_throughput"),
+    **{name: ("training", "finetune") for name in ("step_s", "tokens_s", "mfu", "duration_s", "gpu_hours")},
+}
+
+Result = TypeVar("Result", ServeResult, TrainResult)
 
 
 class Like(NamedTuple):
@@ -203,3 +225,15 @@ def shifts(calibration: Calibration, seen: Evidence) -> tuple[OwnShift, ...]:
         OwnShift(family, own.rows, own.shift, factor(calibration, family, bare), factor(calibration, family, seen))
         for family, own in seen.own.items()
     )
+
+
+def marked(result: Result, calibration: Calibration, seen: Evidence) -> Result:
+    """The result with what own rows did to it, and a note on every figure that they moved."""
+    if not seen.own:
+        return result
+    figures = {
+        name: getattr(result, name)._replace(note=OWN_ROWS)
+        for name, families in _FIGURES.items()
+        if hasattr(result, name) and getattr(result, name).known and not seen.own.keys().isdisjoint(families)
+    }
+    return result._replace(own=shifts(calibration, seen), **figures)

@@ -516,11 +516,10 @@ def references(plan: Plan) -> tuple[Reference, ...]:
                 refer("llm", run.llm)
     for row in plan.measured:
         engine = row.get("engine")
-        named = {"gpu": row.get("gpu"), "llm": row.get("model")}
-        named["runtime"] = engine.get("kind") if isinstance(engine, dict) else None
-        for kind, name in named.items():
-            if isinstance(name, str):
-                refer(kind, name)
+        runtime = engine.get("kind") if isinstance(engine, dict) else None
+        for kind, named in (("gpu", row.get("gpu")), ("llm", row.get("model")), ("runtime", runtime)):
+            if isinstance(named, str):
+                refer(kind, named)
     for owned in plan.wishes.owned:
         refer("gpu", owned.gpu)
         refer("server", owned.server)

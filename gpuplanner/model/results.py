@@ -36,6 +36,8 @@ class Figure(NamedTuple):
 
 
 NOT_KNOWN = Figure(None, None, None, "not known")
+# The note of a known figure that the buyer's own measurements have moved.
+OWN_ROWS = "own_rows"
 
 
 def exact(value: float, basis: Basis = "input", parts: tuple[Part, ...] = ()) -> Figure:
@@ -229,6 +231,47 @@ class GroupPower(NamedTuple):
     gpus: int
 
 
+class FabricPart(NamedTuple):
+    """Equal parts of a network: their key (leaf, spine, core, switch, nic, copper, transceiver, fibre), catalog entry
+    ("" = any of the speed), speed of their links [bit/s], number, and power of all of them [W].
+    """
+
+    key: str
+    name: str
+    bits_s: float
+    number: int
+    power_w: Figure
+
+
+class FabricResult(NamedTuple):
+    """One network between servers: groups by index, counts of switches, cables and ports, and its parts.
+
+    ``leaf``, ``spine`` and ``core`` are 0 where one switch joins all. ``too_large``: more network cards than three
+    tiers of the largest switch join.
+    """
+
+    groups: tuple[int, ...]
+    fabric: str
+    bits_s: float
+    servers: int
+    nics: int
+    switch: str
+    radix: int
+    single_switch: bool
+    leaf: int
+    spine: int
+    core: int
+    cables_node_leaf: int
+    cables_leaf_spine: int
+    cables_spine_core: int
+    ports_used: int
+    ports: int
+    oversubscription: float
+    too_large: bool
+    parts: tuple[FabricPart, ...]
+    power_w: Figure
+
+
 class RoomResult(NamedTuple):
     """Power, heat and space of one scenario in our own room (rented servers draw nothing here)."""
 
@@ -252,6 +295,7 @@ class RoomResult(NamedTuple):
     limits: tuple[tuple[str, float], ...]
     # Power that the room's cooling and inlet air leave to one device of a group: (group, W); empty = all they want.
     device_limits_w: tuple[tuple[int, float], ...] = ()
+    fabrics: tuple[FabricResult, ...] = ()
 
 
 class MoneyLine(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Server
-from gpuplanner.model import cooling, hardware, power
+from gpuplanner.model import cooling, fabric, hardware, power
 from gpuplanner.model.bands import between, product, scaled, total
 from gpuplanner.model.plan import Group, Scenario, Site
 from gpuplanner.model.results import NOT_KNOWN, Check, Figure, GroupPower, RoomResult, exact
@@ -137,13 +137,20 @@ def room_of(
     """Everything that a scenario asks of the room."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
     groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
-    servers_load = total([group.load_w for group in groups])
-    servers = sum(group.servers for group in groups)
-    if servers > 1:
-        network = product(servers_load, hardware.assumed(catalog, "network_share_of_it_power", "one 400G port a GPU"))
-    else:
-        network = exact(0.0, "known")
-    load = total([servers_load, network])
+    units, weights, racks = [], [], 0
+    limit_w = rack_limit(site, catalog)
+    for i, one in zip(own, groups, strict=True):
+        server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
+        unit, weight = server_size(catalog, server, kind)
+        units.append(scaled(unit, float(count)))
+        weights.append(scaled(weight, float(count)))
+        per_rack = servers_per_rack(
+            site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
+        )
+        racks += int(np.ceil(count / max(per_rack, 1)))
+    joined = fabric.fabrics(scenario, hardwares, racks, catalog)
+    network = total([one.power_w for one in joined])
+    load = total([*(group.load_w for group in groups), network])
     average = total([*(group.average_w for group in groups), network])
     nameplate = total([*(group.nameplate_w for group in groups), network])
     pue = exact(site.pue, "input") if site.pue != "auto" else hardware.assumed(catalog, "pue", _PUE_ROW[site.cooling])
@@ -166,18 +173,7 @@ def room_of(
     density = float(cooling.air_density_ratio(site.altitude_m))
     airflow = scaled(product(air, per_kw), 1.0 / density)
 
-    units, weights, racks = [], [], 0
-    limit_w = rack_limit(site, catalog)
-    for i, one in zip(own, groups, strict=True):
-        server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
-        unit, weight = server_size(catalog, server, kind)
-        units.append(scaled(unit, float(count)))
-        weights.append(scaled(weight, float(count)))
-        per_rack = servers_per_rack(
-            site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
-        )
-        racks += int(np.ceil(count / max(per_rack, 1)))
-    warm = device_limits(groups, hardwares, load, network, site, catalog)
+    warm = device_limits(groups, hardwares, load, site, catalog)
     limits = []
     if site.power_w is not None:
         limits.append(("power", site.power_w))
@@ -189,7 +185,7 @@ def room_of(
         groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))),
         scaled(load, float(cooling.cooling_tons(1.0))),
         air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, warm, load, site.cooling_w),
-        tuple(limits), tuple(sorted(warm.items())),
+        tuple(limits), tuple(sorted(warm.items())), joined,
     )  # fmt: skip
 
 
@@ -218,22 +214,20 @@ def device_limits(
     groups: tuple[GroupPower, ...],
     hardwares: list[hardware.Hardware],
     load: Figure,
-    network: Figure,
     site: Site,
     catalog: Catalog,
 ) -> dict[int, float]:
     """Power of one device, by group, that the room's cooling and the air at the inlet leave; empty = all they want. [W]
 
-    Heat: what the room cannot remove warms the inlet until the cards, in equal shares, give up the surplus; chassis
-    and fans go on drawing. Inlet: a card's cooler is laid out for its limit at the warmest air that its server
+    Heat: what the room cannot remove warms the inlet until the cards, in equal shares, give up the surplus; chassis,
+    fans and switches go on drawing. Inlet: a card's cooler is laid out for its limit at the warmest air that its server
     allows; above that, the power it sheds falls with the distance to the temperature at which it slows down.
     A steady state seen as a power cap; not validated against measurements of rooms.
     """
     limits: dict[int, float] = {}
     cards = sum((group.gpu_load_w.value or 0.0) * group.gpus for group in groups)
     if site.cooling_w is not None and load.value is not None and load.value > site.cooling_w and cards > 0:
-        of_servers = 1.0 - (network.value or 0.0) / load.value
-        share = 1.0 - (load.value - site.cooling_w) * of_servers / cards
+        share = 1.0 - (load.value - site.cooling_w) / cards
         for group in groups:
             if group.gpus:
                 limits[group.group] = max(share, 0.0) * (group.gpu_load_w.value or 0.0)

@@ -770,7 +770,7 @@ def result(
     )  # fmt: skip
     single = faster["decode_fixed_batch"] / float(step.total[1] / inference.accepted_tokens(case)[1])
     alone = float(state.prefill_one_s[1]) / faster["ttft_idle"]
-    return ServeResult(
+    answered = ServeResult(
         workload.id, group_index, p.choice, p.refusal, p.fits, use, share_of_usable, first,
         spread(float(inference.first_token_idle(case, np.array([1.0, 1.0]))[0]) / faster["ttft_idle"],
         factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
@@ -782,5 +782,6 @@ def result(
         spread(alone, factor["ttft_idle"], basis, chunk_parts) if fits else NOT_KNOWN,
         spread(single, factor["decode_fixed_batch"], basis) if fits else NOT_KNOWN,
         spread(workload.prompt_tokens / alone, factor["ttft_idle"], basis) if fits else NOT_KNOWN,
-        bound, busy, gpu_w, energy, share, curve if fits else None, p.formats, own_rows.shifts(calibration, seen),
+        bound, busy, gpu_w, energy, share, curve if fits else None, p.formats,
     )  # fmt: skip
+    return own_rows.marked(answered, calibration, seen)

@@ -1,9 +1,14 @@
 """Words for two cards compared: the tasks, what a quoted ratio is worth, and how a larger one comes about."""
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import N_, _, facts, format, ngettext
-from gpuplanner.model.card_ratio import CardRatio, ClaimFound, Outcome, Side, TaskRatio
+from gpuplanner.model.card_ratio import CardRatio, ClaimFound, Outcome, Side, TaskRatio, compare_cards, narrower
+from gpuplanner.model.results import Figure
+from gpuplanner.validation.card_pairs import Pairs, pairs_of
 
 TASKS: dict[str, str] = {
     "train": N_("Training"),
@@ -32,6 +37,29 @@ _IN_A_SENTENCE: dict[str, str] = {
     "both": N_("a narrower format and full memory together"),
 }
 PRECISIONS: dict[str, str] = {"16-bit": N_("16 bit"), "8-bit": N_("8 bit"), "4-bit": N_("4 bit")}
+
+
+class Found(NamedTuple):
+    """Two cards compared, with the measured pairs by task."""
+
+    ratio: CardRatio
+    pairs: Mapping[str, Pairs]
+
+
+def find(first: Side, second: Side, llm: str, catalog: Catalog) -> Found:
+    """Compare two cards and look for measured pairs of them.
+
+    Raises
+    ------
+    KeyError
+        A card or the model is not in the catalog.
+    """
+    ratio = compare_cards(first, second, llm, catalog)
+    pairs = pairs_of(catalog.measurements, first, second, catalog)
+    narrow = pairs_of(catalog.measurements, narrower(first), second, catalog)
+    if narrower(first) != first and "serving" in narrow:
+        pairs["one_side_narrow"] = narrow["serving"]
+    return Found(ratio, pairs)
 
 
 def task(key: str) -> str:
@@ -150,3 +178,66 @@ def spoken(one: TaskRatio, measured: float | None, pairs: int) -> str:
         "{task}: {ratio}, measured {measured} in {count} pairs.",
         pairs,
     ).format(measured=format.ratio(measured), count=format.count(pairs), **numbers)
+
+
+def reasons(found: CardRatio) -> list[str]:
+    """How larger ratios come about, a sentence each; those that these cards have no case of are left out."""
+    keys = [case.key for case in found.cases]
+    if any(each.key == "long_context" for each in found.tasks):
+        keys.append("long_context")
+    return [reason(found, key) for key in keys if found.task(key).ratio.value]
+
+
+def as_text(found: Found) -> str:
+    """The comparison as plain text."""
+    ratio, pairs = found
+    lines = [headline(ratio), *(claim(each) for each in ratio.claims), ""]
+    for each in (*ratio.tasks, *ratio.cases):
+        known = pairs.get(each.key)
+        lines.append(spoken(each, known.measured if known else None, len(known.pairs) if known else 0))
+    said = reasons(ratio)
+    return "\n".join([*lines, "", *said] if said else lines)
+
+
+def to_json(found: Found) -> dict[str, Any]:
+    """The comparison as data: rates in tokens/s, null where not known."""
+    ratio, pairs = found
+    return {
+        "first": ratio.first._asdict(),
+        "second": ratio.second._asdict(),
+        "llm": ratio.llm,
+        "sentence": headline(ratio),
+        "tasks": [_task_json(each, pairs.get(each.key)) for each in ratio.tasks],
+        "cases": [_task_json(each, pairs.get(each.key)) for each in ratio.cases],
+        "claims": [each._asdict() for each in ratio.claims],
+    }
+
+
+def _task_json(one: TaskRatio, found: Pairs | None) -> dict[str, Any]:
+    return {
+        "key": one.key,
+        "cards_of_each": one.cards,
+        "ratio": _figure_json(one.ratio),
+        "first": _outcome_json(one, one.first),
+        "second": _outcome_json(one, one.second),
+        "measured_ratio": None if found is None else found.measured,
+        "measured_pairs": 0 if found is None else len(found.pairs),
+        "predicted_at_pairs": None if found is None else found.predicted,
+    }
+
+
+def _outcome_json(one: TaskRatio, outcome: Outcome) -> dict[str, Any]:
+    rate_key = "parameters" if one.key == "largest_model" else "tokens_s"
+    return {
+        rate_key: outcome.rate,
+        "weights": outcome.weights or None,
+        "binds": outcome.binds or None,
+        "llm": outcome.llm or None,
+        "engine": outcome.engine or None,
+        "refusal": outcome.refusal.key or None,
+    }
+
+
+def _figure_json(figure: Figure) -> dict[str, Any]:
+    ends = [end if end is not None and math.isfinite(end) else None for end in figure[:3]]
+    return {"value": ends[0], "low": ends[1], "high": ends[2], "basis": figure.basis}

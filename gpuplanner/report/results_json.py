@@ -1,7 +1,8 @@
 """Results as data for scripts: SI units, the unit in each key, null where not known, the same keys in every release.
 
 A key is the field's name in `model.results`, completed by a unit where the name has none. A figure is
-``{"value", "low", "high", "basis"}``, with ``"parts"`` where it has parts and ``"note"`` where a reason is named.
+``{"value", "low", "high", "basis"}``, with ``"confidence"`` (good, fair or rough: how narrow its band is) where it is
+predicted, ``"parts"`` where it has parts and ``"note"`` where a reason is named.
 Amounts are in the currency that the key ``currency`` of the results names.
 """
 
@@ -11,10 +12,12 @@ from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from gpuplanner.i18n import facts
+from gpuplanner.model import evidence
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import (
     Check,
     Demand,
+    FabricResult,
     Figure,
     Finding,
     Headline,
@@ -55,6 +58,7 @@ _KEYS: dict[type, dict[str, str]] = {
     },
     TrainResult: {"mfu": "mfu_share", "cost": "cost_amount"},
     RoomResult: {"pue": "pue_ratio", "throttled_speed": "throttled_speed_share", "limits": "limits_w"},
+    FabricResult: {"oversubscription": "oversubscription_ratio"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {
         name: f"{name}_amount"
@@ -154,6 +158,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "high": _number(figure.high),
         "basis": figure.basis,
     }
+    if word := evidence.confidence_of(figure):
+        data["confidence"] = word
     if figure.parts:
         parts: dict[str, float | None] = {}
         for part in figure.parts:
@@ -243,6 +249,7 @@ def _figure_schema() -> dict[str, Any]:
             "low": number,
             "high": number,
             "basis": {"enum": list(get_args(basis))},
+            "confidence": {"enum": ["good", "fair", "rough"]},
             "parts": {"type": "object", "additionalProperties": number},
             "note": {"type": "string"},
         },

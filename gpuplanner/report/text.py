@@ -99,7 +99,7 @@ def _cell(cell: Cell, scale: facts.Scale) -> str:
     figure = cell.figure
     if not figure.known:
         return NOT_KNOWN
-    text = scale.value(figure.value)
+    text = facts.own_mark(figure.note) + scale.value(figure.value)
     if _has_band(figure):
         text += f" ({scale.band(figure.low, figure.high)})"
     if cell.status in ("warn", "fail"):
@@ -130,6 +130,9 @@ def _footing(results: Results) -> str:
             model=results.model_version or NOT_KNOWN, calibration=results.calibration_id or NOT_KNOWN
         ),
     ]
+    served = any(run.own for scenario in results.scenarios for run in scenario.serve)
+    if served or any(run.own for scenario in results.scenarios for run in scenario.train):
+        lines.append(_("{mark} moved by the plan's own measurements.").format(mark=facts.OWN_MARK))
     oldest = min((s.money.oldest_price for s in results.scenarios if s.money.oldest_price), default="")
     if oldest:
         lines.append(_("The oldest price is of {date}.").format(date=date(oldest)))

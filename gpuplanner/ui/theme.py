@@ -302,6 +302,7 @@ QLabel[tone="warn"] { color: @warn; }
 QLabel[tone="fail"] { color: @fail; }
 QFrame[rule="true"] { background: @line; border: none; max-height: 1px; min-height: 1px; }
 QWidget[ground="panel"] { background: @panel; }
+QFrame[formula="true"] { background: @sunken; border: none; border-radius: 5px; }
 QFrame[card="true"] { background: @panel; border: @b solid @line; border-radius: 8px; }
 
 QLineEdit, QComboBox, QPlainTextEdit {

@@ -364,7 +364,7 @@ def widenings(data: Data, found: Fit, outside: np.ndarray) -> dict[str, dict[str
 
     def add(reason: str, errors: np.ndarray, at: np.ndarray) -> None:
         at = at & np.isfinite(usual)
-        if at.sum() >= _ROWS_OF_A_WIDENING and len(set(data.publisher[at])) >= 2:
+        if at.sum() >= _ROWS_OF_A_WIDENING and len(set(data.source[at])) >= 2:
             size = weighted_quantile(np.abs(errors[at]) / usual[at], np.ones(at.sum()), 0.8)
             answer[reason] = {"power": round(max(size, 1.0), 2), "rows": int(at.sum())}
 
@@ -459,11 +459,22 @@ def _depth(family: str) -> int:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def errors_of(data: Data, errors: np.ndarray) -> dict[str, dict[str, float]]:
+def without_files(data: Data, found: Fit, file_of: Mapping[str, str]) -> dict[str, dict[str, dict[str, float]]]:
+    """Errors of the families of every file under constants that have seen none of its rows."""
+    files = np.array([file_of[row["id"]] for row in data.prepared.rows])
+    return {
+        str(name): errors_of(data, without_rows(data, found, files == name), files == name)
+        for name in sorted(set(files))
+        if (data.fitted & (files == name)).any()
+    }
+
+
+def errors_of(data: Data, errors: np.ndarray, among: np.ndarray | None = None) -> dict[str, dict[str, float]]:
     """Median and 90 % absolute errors by family, with how many rows and publishers they rest on."""
+    among = np.ones(len(errors), bool) if among is None else among
     table = {}
-    for family in sorted(set(data.families)):
-        at = data.families == family
+    for family in sorted(set(data.families[among])):
+        at = (data.families == family) & among
         ape = np.abs(np.exp(errors[at]) - 1.0)
         table[family] = {
             "rows": int(at.sum()),
@@ -542,8 +553,11 @@ def residuals_document(data: Data, calibration: Calibration, outside: LeftOut) -
 def run(files: Sequence[Path], write: bool = True) -> str:
     """Calibrate on the rows of these files; returns a table of errors and the constants that moved far."""
     rows: list[dict[str, Any]] = []
+    file_of: dict[str, str] = {}
     for path in files:
-        rows.extend(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+        found_here = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows.extend(found_here)
+        file_of.update((row["id"], path.name) for row in found_here)
     catalog = catalogs.load()
     folder = paths.resources() / "calibration"
     start = load_calibration(folder)
@@ -564,6 +578,7 @@ def run(files: Sequence[Path], write: bool = True) -> str:
     widened = powers(data, catalog, calibration_of(contents))
     new_bands = bands(data, outside.judged, widened, previous["bands"])
     contents["bands"] = new_bands
+    contents["without_file"] = without_files(data, found, file_of)
     if write:
         text = json.dumps(contents, indent=1, ensure_ascii=False) + "\n"
         (folder / "constants.json").write_text(text, encoding="utf-8")

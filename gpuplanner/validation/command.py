@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.i18n import _
+from gpuplanner.i18n import N_, _
 from gpuplanner.model import calc
-from gpuplanner.model.measured import predict as predictions
 from gpuplanner.validation import score as scoring
 from gpuplanner.validation.compat import judge_cases
 
 MAX_FILE_BYTES = 64 * 2**20
 
 
-def run(paths: Sequence[Path], catalog: Catalog) -> dict[str, Any]:
+def run(paths: Sequence[Path], catalog: Catalog, worst: int = 0) -> dict[str, Any]:
     """Read all files and score them by kind; keys of the kinds that were found are joined in one dict.
 
-    Measured rows give ``rows``, ``families``, ``pairs``; worked cases ``rows`` of computed keys; compatibility cases
-    ``rows``, ``agree``,
-    ``dangerous``.
+    Measured rows give ``rows``, ``families``, ``pairs``, and if asked ``worst``, so many ids by family; with rows that
+    are shipped also ``without_file``, errors of families under constants that have not seen the whole file; worked
+    cases ``rows`` of computed keys; compatibility cases ``rows``, ``agree``, ``dangerous``.
 
     Raises
     ------
@@ -54,6 +53,13 @@ def run(paths: Sequence[Path], catalog: Catalog) -> dict[str, Any]:
         scored = scoring.score(measured, catalog)
         result["rows"].extend(scored["rows"])
         result["families"], result["pairs"] = scored["families"], scored["pairs"]
+        if worst > 0:
+            result["worst"] = {
+                family: [row["id"] for row in found] for family, found in scoring.worst(scored, worst).items()
+            }
+        if any(row["left_out"] is not None for row in scored["rows"]):
+            known, given = catalog.calibration.without_file, {Path(path).name for path in paths}
+            result["without_file"] = {name: known[name] for name in sorted(given & set(known))}
     return result
 
 
@@ -184,7 +190,12 @@ def text(result: Mapping[str, Any]) -> str:
     families = result.get("families") or {}
     if families:
         lines.append(_head())
-        lines.extend(_family_line(name, family) for name, family in families.items())
+        lines.extend(_family_line(name, family) for name, family in _with_parts(families))
+        lines += _unseen_table(families) + _naive_table(families) + _suspects(result["rows"])
+        for file, found in (result.get("without_file") or {}).items():
+            lines += ["", _("Under constants that have not seen %(file)s at all:") % {"file": file}]
+            lines.extend(f"{name:28s}" + _cells(entry) for name, entry in found.items())
+        lines += _worst(result)
     pairs = result.get("pairs") or {}
     if pairs:
         lines += ["", _("Two cards of one source at equal settings, measured gap above 20 %:")]
@@ -236,6 +247,95 @@ def _head() -> str:
     return f"{_('family'):28s}" + "".join(f"{name:>16s}" for name in names)
 
 
+_PARTS = {"dense": N_("training, dense"), "experts": N_("training, experts")}
+
+
+def _with_parts(families: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Families, and after training its parts."""
+    found = []
+    for name, family in families.items():
+        found.append((name, family))
+        found.extend((f"  {_(_PARTS[part])}", entry) for part, entry in family.get("parts", {}).items())
+    return found
+
+
+def _cells(entry: Mapping[str, Any] | None) -> str:
+    """Rows, median and 90 % error in columns."""
+    if entry is None:
+        return "".join(f"{'–':>16s}" for _column in range(2))
+    errors = f"{100 * entry['median_ape']:.0f} / {100 * entry['p90_ape']:.0f} %"
+    return f"{entry['rows']:16d}{errors:>16s}"
+
+
+def _columns(title: str, names: Sequence[str]) -> list[str]:
+    return ["", title, f"{_('family'):28s}" + "".join(f"{name:>16s}" for name in names)]
+
+
+def _unseen_table(families: Mapping[str, Any]) -> list[str]:
+    known = [(name, family) for name, family in _with_parts(families) if family["left_out"] is not None]
+    if not known:
+        return []
+    names = (_("rows"), _("source"), _("publisher"), _("as for bands"), _("in 80 % band"))
+    title = _("Shipped rows under constants that have not seen their source or publisher (median / 9 of 10 within):")
+    lines = _columns(title, names)
+    for name, family in known:
+        errors = (_cells(family[key])[16:] for key in ("without_source", "without_publisher", "left_out"))
+        left_out = family["left_out"]
+        covered = f"{100 * left_out['coverage_80']:.0f} %"
+        lines.append(f"{name:28s}{left_out['rows']:16d}" + "".join(errors) + f"{covered:>16s}")
+    return lines
+
+
+def _naive_table(families: Mapping[str, Any]) -> list[str]:
+    known = [(name, family["naive"]) for name, family in families.items() if family["naive"] is not None]
+    if not known:
+        return []
+    title = _("Rules of thumb beside our predictions on the same rows (median / 9 of 10 within):")
+    lines = _columns(title, (_("rows"), _("rule of thumb"), _("ours")))
+    lines.extend(f"{name:28s}" + _cells(naive) + _cells(naive["ours"])[16:] for name, naive in known)
+    return lines
+
+
+_BOUNDS = {
+    "bandwidth": N_("%(row)s: %(times).2f times what the memory bandwidth allows"),
+    "compute": N_("%(row)s: %(times).2f times what the computing rate allows"),
+    "memory": N_("%(row)s: %(times).2f times what the memory holds"),
+    "power": N_("%(row)s: %(times).2f times the power limit"),
+}
+_TIMES = ("tpot_s", "ttft_s", "step_time_s")
+
+
+def _suspects(scored: Sequence[Mapping[str, Any]]) -> list[str]:
+    found = [row for row in scored if row.get("suspect")]
+    if not found:
+        return []
+    lines = ["", _("Rows that no hardware can reach; nothing is fitted to them:")]
+    for row in found:
+        times = float(row["measured"]) / row["suspect"]["limit"]
+        times = 1.0 / times if row["metric"] in _TIMES else times
+        lines.append(_(_BOUNDS[row["suspect"]["bound"]]) % {"row": row["id"], "times": times})
+    return lines
+
+
+def _worst(result: Mapping[str, Any]) -> list[str]:
+    if not result.get("worst"):
+        return []
+    rows = {row["id"]: row for row in result["rows"]}
+    lines = ["", _("Rows that hurt most:")]
+    for family, members in result["worst"].items():
+        for identity in members:
+            row = rows[identity]
+            predicted = row["left_out"] or row["predicted"]
+            lines.append(
+                _("%(family)s: %(row)s %(metric)s measured %(measured).4g, predicted %(predicted).4g")
+                % {
+                    "family": family, "row": identity, "metric": row["metric"], "measured": row["measured"],
+                    "predicted": predicted,
+                }
+            )  # fmt: skip
+    return lines
+
+
 def _family_line(name: str, family: Mapping[str, Any]) -> str:
     def share(key: str) -> str:
         value = family[key]
@@ -251,9 +351,3 @@ def _family_line(name: str, family: Mapping[str, Any]) -> str:
         share("coverage_80"),
     )
     return f"{name:28s}" + "".join(f"{cell:>16s}" for cell in cells)
-
-
-def naive_medians(rows: Sequence[Mapping[str, Any]], catalog: Catalog) -> dict[str, float]:
-    """Median errors of rules of thumb on the same rows, by family."""
-    prepared = predictions.prepare(rows, catalog)
-    return scoring.naive_errors(prepared, predictions.predict(prepared, catalog.calibration))

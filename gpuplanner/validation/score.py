@@ -12,11 +12,15 @@ from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _
 from gpuplanner.model import evidence
+from gpuplanner.model.case import LlmColumns
 from gpuplanner.model.measured import predict as predictions
 from gpuplanner.model.measured.predict import Prepared
+from gpuplanner.model.measured.rows import TrainingRow
+from gpuplanner.model.measured.suspect import broken_bounds
 
 _CLOSE = 0.25
 _CLEAR_GAP = 1.2
+_UNSEEN = ("without_source", "without_publisher", "left_out")
 # Everything else that a row states must be equal for two cards to be compared.
 _NOT_A_SETTING = frozenset(
     {
@@ -36,16 +40,54 @@ def score(
     -------
     dict
         ``rows``: one per row given, in order: id, metric, measured, predicted, low, high (the 80 % band), family,
-        skipped (None or the reason). ``families``: counts and errors over scorable rows. ``pairs``: two cards of one
-        source at equal settings whose measured gap exceeds 20 %: how many, how many in the right order, median error
-        of the ratio.
+        skipped (None or the reason); then ``naive`` (what a rule of thumb says), ``suspect`` (None, or the ``bound``
+        of the hardware that the measured figure breaks and the best figure, ``limit``, that it allows), and for
+        shipped rows ``without_source``, ``without_publisher`` and ``left_out``, see `Residual`.
+
+        ``families``: counts and errors over scorable rows; then ``suspect``, their number, and the errors of
+        ``naive`` (beside ``ours`` on the same rows), ``without_source``, ``without_publisher`` and ``left_out``
+        predictions (None where there are none). Of training also ``parts``: dense models and models with experts.
+
+        ``pairs``: two cards of one source at equal settings whose measured gap exceeds 20 %: how many, how many in
+        the right order, median error of the ratio.
     """
     calibration = calibration or catalog.calibration
     prepared = predictions.prepare(rows, catalog, calibration)
     values = predictions.predict(prepared, calibration)
     factors = band_factors(prepared, calibration)
     scored = [_row(prepared, i, float(values[i]), float(factors[i])) for i in range(len(rows))]
-    return {"rows": scored, "families": _families(rows, scored), "pairs": _pairs(rows, scored)}
+    _add_naive(prepared, scored)
+    for row, broken in zip(scored, broken_bounds(prepared), strict=True):
+        row["suspect"] = None if broken is None else {"bound": broken.bound, "limit": broken.limit}
+    _add_left_out(rows, scored, catalog)
+    families = _families(rows, scored)
+    if "training" in families:
+        families["training"]["parts"] = _training_parts(prepared, scored)
+    return {"rows": scored, "families": families, "pairs": _pairs(rows, scored)}
+
+
+def _add_naive(prepared: Prepared, scored: list[dict[str, Any]]) -> None:
+    with np.errstate(all="ignore"):
+        guesses = predictions.naive(prepared)
+    for row, guess in zip(scored, guesses, strict=True):
+        row["naive"] = float(guess) if 0 < guess < np.inf else None
+
+
+def _add_left_out(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]], catalog: Catalog) -> None:
+    """Predictions of constants that have not seen the row: of rows that are shipped, and only as they are shipped."""
+    shipped = {row.get("id"): row for row in catalog.measurements}
+    residuals = catalog.calibration.residuals
+    for given, row in zip(rows, scored, strict=True):
+        found = residuals.get(row["id"]) if shipped.get(row["id"]) == given else None
+        row.update((name, None if found is None else getattr(found, name)) for name in _UNSEEN)
+
+
+def _training_parts(prepared: Prepared, scored: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    parts: dict[str, list[int]] = {"dense": [], "experts": []}
+    for i, record in enumerate(prepared.records):
+        if scored[i]["family"] == "training" and isinstance(record, TrainingRow):
+            parts["experts" if LlmColumns(*record.llm).experts > 1 else "dense"].append(i)
+    return {name: _family(prepared.rows, scored, members) for name, members in parts.items() if members}
 
 
 def band_factors(prepared: Prepared, calibration: Calibration) -> np.ndarray:
@@ -121,6 +163,9 @@ def _family(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]], mem
         logs.append(float(np.log(predicted / measured)))
         if row["low"] is not None:
             covered.append(row["low"] <= measured <= row["high"])
+    numbers = [row for row in answered if not isinstance(row["measured"], bool) and (row["measured"] or 0) > 0]
+    guessed = [row for row in numbers if row["naive"] is not None]
+    naive = _errors(guessed, "naive")
     return {
         "rows": len(members),
         "scorable": len(scorable),
@@ -132,6 +177,45 @@ def _family(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]], mem
         "bias": float(np.exp(np.median(logs)) - 1.0) if logs else None,
         "within_25": float(np.mean([error <= _CLOSE for error in errors])) if errors else None,
         "coverage_80": float(np.mean(covered)) if covered else None,
+        "suspect": sum(scored[i]["suspect"] is not None for i in members),
+        "naive": naive and {**naive, "ours": _errors(guessed, "predicted")},
+        **{name: _errors(numbers, name) for name in _UNSEEN},
+    }
+
+
+def _errors(scored: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any] | None:
+    """Errors of one way to predict on the rows that have it; of left-out predictions also how many the band holds."""
+    known = [row for row in scored if row[name] is not None]
+    if not known:
+        return None
+    measured, predicted = np.array([(row["measured"], row[name]) for row in known], float).T
+    ape = np.abs(predicted / measured - 1.0)
+    found = {
+        "rows": len(known),
+        "median_ape": float(np.median(ape)),
+        "p90_ape": float(np.quantile(ape, 0.9)),
+    }
+    if name in _UNSEEN:
+        shift = predicted / np.array([row["predicted"] for row in known], float)
+        inside = [
+            row["low"] is not None and row["low"] * moved <= row["measured"] <= row["high"] * moved
+            for row, moved in zip(known, shift, strict=True)
+        ]
+        found["coverage_80"] = float(np.mean(inside))
+    return found
+
+
+def worst(result: Mapping[str, Any], number: int) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows that hurt most by family, worst first: by the prediction that has not seen them where there is one."""
+    members: dict[str, list[tuple[float, Mapping[str, Any]]]] = defaultdict(list)
+    for row in result["rows"]:
+        measured, predicted = row.get("measured"), row.get("left_out") or row.get("predicted")
+        if any(isinstance(figure, bool) or not figure or figure <= 0 for figure in (measured, predicted)):
+            continue
+        members[row["family"]].append((abs(float(np.log(predicted / measured))), row))
+    return {
+        family: [row for _size, row in sorted(found, key=lambda pair: -pair[0])[:number]]
+        for family, found in sorted(members.items())
     }
 
 
@@ -165,17 +249,6 @@ def setting_of(row: Mapping[str, Any]) -> str:
     """What must be equal for two rows to differ in the card only."""
     setting = {key: value for key, value in row.items() if key not in _NOT_A_SETTING}
     return json.dumps(setting, sort_keys=True, default=str)
-
-
-def naive_errors(prepared: Prepared, values: np.ndarray) -> dict[str, float]:
-    """Median error by family of the rules of thumb (`predict.naive`) on the scorable rows that both answer."""
-    guesses = predictions.naive(prepared)
-    errors: dict[str, list[float]] = defaultdict(list)
-    for i, row in enumerate(prepared.rows):
-        measured = _measured(row)
-        if np.isfinite(guesses[i]) and np.isfinite(values[i]) and measured and is_scorable(row):
-            errors[prepared.families[i]].append(abs(guesses[i] / float(measured) - 1.0))
-    return {family: float(np.median(found)) for family, found in errors.items()}
 
 
 def reasons(scored: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:

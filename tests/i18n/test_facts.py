@@ -50,6 +50,7 @@ NUMBERS = {
     "context": 200_000,
     "max_context": 131_072,
     "racks": 3,
+    "ports": 70_000,
     "limit": 2,
     "layers": 80,
     "ep": 8,

@@ -106,6 +106,11 @@ CLAIMS = [
     ("8 张 H20 装得下 DeepSeek-V3 FP8", "memory", 0, "holds"),
     # 1,342 GB at 16 bit.
     ("8 张 H20 装得下 DeepSeek-V3 BF16", "memory", 0, "impossible"),
+    # 6.7e9 x 2 bytes = 13.5 GB; 70.6e9 x 2 = 141 GB, at 4.25 bit and a 16-bit head about 40 GB.
+    ("A 7B model needs 14 GB", "need", 14e9, "holds"),
+    ("Llama-3.3-70B needs 45 GB of memory", "need", 45e9, "only_if"),
+    ("Llama-3.3-70B 在 16 位下只需要 45 GB 显存", "need", 45e9, "impossible"),
+    ("DeepSeek-V3 FP8 需要 3000 GB 显存", "need", 3e12, "pessimistic"),
     # --- power: 80 x 700 W = 56 kW for the cards alone, ten times 2 to 3 kW for the servers beside them.
     ("10 servers of 8x H100 draw 60 kW", "power", 60_000, "optimistic"),
     ("10 台 8 卡 H100 服务器功耗 60 千瓦", "power", 60_000, "optimistic"),
@@ -119,6 +124,8 @@ CLAIMS = [
     # 8 x 989e12 / (6 x 7.5e9 + attention 3.2e9) = 164 k tok/s.
     ("train Llama-3.1-8B at 300k tok/s on 8 H100 SXM bf16", "training_rate", 300_000, "impossible"),
     ("MFU 120 %", "mfu", 1.2, "impossible"),
+    ("MFU 1 % on 64 H100 SXM", "mfu", 0.01, "pessimistic"),
+    ("MFU of 0.45 on 64 H100 SXM", "mfu", 0.45, "holds"),
     ("MFU of 90% on 64 H100 SXM", "mfu", 0.9, "optimistic"),
     ("训练 MFU 达到 45%，64 张 H100 SXM", "mfu", 0.45, "holds"),
     # --- data sheets: 1,979 is 989.4 doubled.
@@ -336,11 +343,43 @@ _PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES, max_size=14).map(" ".join))
 def test_no_mixture_of_words_crashes(text):
-    started = time.monotonic()
+    started = time.process_time()
     answered = answer(text, catalog(), PLAN)
     assert answered.headline
     to_json(answered)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 1
+
+
+_NUMBERS = st.sampled_from("0 1 5 20 3.5 0.001 300 5000 50k 2M 10万 1e9 999999999999".split())
+_CARDS = st.sampled_from(
+    ["8x H100", "99999 A100", "0 L40S", "a 4090", "10 servers of 8x H20", "4 台 910B", "8张 V100", "DGX H100", "T4",
+     "Mac Studio M2 Ultra", "GB200 NVL72", "A16", "MI250X", "P40", "Gaudi 3", "Cambricon MLU590"]
+)  # fmt: skip
+_MODELS = st.sampled_from(["Llama-3.3-70B", "DeepSeek-R1", "gpt-oss-20b", "70B", "671B", "MPT-125M", "MiniMax-Text-01"])
+_WIDTHS = st.sampled_from(["", "FP8", "16 bit", "4-bit", "Q4_K_M", "tf32", "fp32", "nvfp4", "mxfp4", "nf4", "q2"])
+_SHAPES = st.sampled_from(
+    [
+        "{n} tok/s on {c} with {m} {w} batch {n}", "{m} {w} runs on {c} at {n} tok/s per user {n} in {n} out",
+        "first token under {n} s for {n} prompts on {c} with {m} {w}", "TPOT {n} ms {m} {w} {c}", "{m} fits in {c} {w}",
+        "{c} is {n}x {d} for training {w}", "{c} is {n}x {d} {w}", "{c} {w} {n} TFLOPS", "{c} has {n} GB/s",
+        "${n} buys {c}", "¥{n} 买 {c} 二手", "{c} {n} $ per hour", "{m} QLoRA fits on {c}", "{c} draws {n} kW",
+        "train {m} on {n} tokens in {n} days on {c} {w}", "fine-tune {m} at {n} tok/s on {c} {w}", "MFU {n} % {c} {m}",
+        "from {n} days to {n} hours with {c} instead of {d}", "{m} prefill {n} tok/s on {c} {w}",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(_SHAPES, _NUMBERS, _CARDS, _CARDS, _MODELS, _WIDTHS)
+def test_no_claim_of_a_known_shape_crashes(shape, number, cards, others, model, width):
+    text = shape.format(n=number, c=cards, d=others, m=model, w=width)
+    answered = answer(text, catalog(), PLAN)
+    assert answered.headline
+    if answered.judgement is not None:
+        for variant in answered.judgement.variants:
+            assert variant.verdict in VERDICTS
+            # What is not known says what is missing.
+            assert variant.figure.known or variant.missing is not None or variant.verdict == "impossible"
 
 
 @settings(max_examples=100, deadline=None)
@@ -351,9 +390,9 @@ def test_no_text_crashes(text):
 
 @pytest.mark.parametrize("unit", ["1", "9,", "8x ", " ", "a", "台", "1k in ", "((", "$1", "half a ", "x1", "-", "7b "])
 def test_long_runs_of_one_piece_do_not_hang(unit):
-    started = time.monotonic()
+    started = time.process_time()
     read((unit * LONGEST)[:LONGEST], catalog())
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_ten_thousand_characters_are_refused_at_once():

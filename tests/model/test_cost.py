@@ -231,13 +231,6 @@ def test_used_cards_come_with_their_spares():
     assert "spares" not in {line.key for line in bill(group(condition="new")).lines}
 
 
-def test_a_fast_network_is_a_share_of_the_servers_that_it_joins():
-    # Class value: 12 % of the servers' price.
-    lines = {line.key: line for line in bill(group(servers=4, price=dollars(300e3))).lines}
-    assert value(lines["network"].amount) == pytest.approx(0.12 * 4 * 300e3)
-    assert "network" not in {line.key for line in bill(group(servers=1)).lines}
-
-
 def test_a_million_tokens_cost_the_total_over_what_is_served():
     asked = Serve(llm=(LLAMA_8B,), load=UserLoad(users=100, requests_per_user_peak_hour=36), mean_to_peak=0.5)
     whole = outcome(group(), workload=asked, economics=Economics(term_years=2.0))

@@ -281,3 +281,11 @@ def test_an_edit_elsewhere_keeps_the_checked_rows():
 def test_what_is_no_row_is_refused(row):
     with pytest.raises(ValueError, match="measured"):
         Plan(measured=(row,))
+
+
+def test_every_figure_that_own_rows_move_is_noted_and_no_other():
+    row = {**ROW, "metric": "tpot_s", "concurrency": 64}
+    result = results({**row, "value": 1.3 * predicted(row)}).scenarios[0].serve[0]
+    assert {shift.family for shift in result.own} == {"serving_tpot"}
+    assert result.per_token_s.note == result.output_tokens_s.note == "own_rows"
+    assert result.output_tokens_s_limit.note == result.first_token_idle_s.note == result.memory_share.note == ""

@@ -17,6 +17,8 @@ WITHOUT_UNIT = set(
     note serve train room money choice refusal fits memory curve binds speed room_check money_check formats quantity
     gpus servers racks rack_units groups lines limits_w oldest_price llm runtime version engine weights compute kv tp
     pp dp ep cp attention_dp max_sequences micro_batch sharding recompute optimizer interleave global_batch
+    fabrics fabric nics switch radix single_switch leaf spine core cables_node_leaf cables_leaf_spine cables_spine_core
+    ports ports_used too_large number
     own own_rows row rows family metric measured predicted reason
     """.split()
 )
@@ -94,6 +96,8 @@ def test_a_figure_is_value_low_high_and_basis():
         "low": figure.low,
         "high": figure.high,
         "basis": "predicted",
+        # 21 / 17 and 17 / 14 are below 1.35.
+        "confidence": "good",
         "parts": {part.name: part.value for part in figure.parts},
     }
 

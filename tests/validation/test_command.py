@@ -75,3 +75,24 @@ def test_the_table_names_families_and_reasons():
     text = command.text(command.run([MEASUREMENTS / "power.jsonl"], CATALOG))
     assert "power_gpu" in text and "layout" not in text.splitlines()[0]
     assert any(line.strip()[:1].isdigit() for line in text.splitlines())
+
+
+def test_the_table_names_what_was_not_seen_rules_of_thumb_and_the_worst_rows():
+    result = command.run([MEASUREMENTS / "serving.jsonl"], CATALOG, worst=2)
+    assert set(result["without_file"]) == {"serving.jsonl"}
+    assert all(len(found) == 2 for found in result["worst"].values())
+    text = command.text(result)
+    assert "serving.jsonl" in text and "rule of thumb" in text
+    assert all(identity in text for found in result["worst"].values() for identity in found)
+
+
+def test_a_suspect_is_named_with_its_bound(tmp_path):
+    # 2 x 7.505 G bytes of weights and 17 MB of cache at 3.35 TB/s are 4.486 ms; less 3 % of room, by 2 ms: 2.18.
+    row = {
+        "id": "too-fast", "metric": "tpot_s", "gpu": "H100 SXM 80GB", "gpus": 1, "model": "Llama-3.1-8B",
+        "engine": {"name": "vLLM"}, "weights": "bf16", "batch": 1, "value": 0.002,
+    }  # fmt: skip
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    text = command.text(command.run([path], CATALOG))
+    assert "too-fast: 2.18 times what the memory bandwidth allows" in text

@@ -18,7 +18,7 @@ from gpuplanner.catalog.query import dense16
 from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.model import bounds, card_ratio, cost, evidence, fitting, hardware, memory, serving
 from gpuplanner.model import case as cases
-from gpuplanner.model.bands import quotient, scaled, spread
+from gpuplanner.model.bands import between, quotient, scaled, spread
 from gpuplanner.model.case import Case
 from gpuplanner.model.claims.reading import Cards, Claim
 from gpuplanner.model.edit import replace
@@ -53,6 +53,8 @@ _LOWER = {"32-bit": "16-bit", "16-bit": "8-bit", "8-bit": "4-bit"}
 _WIDTH = {"fp32": "32-bit", "tf32": "32-bit", "bf16": "16-bit", "fp16": "16-bit", "fp8": "8-bit", "int8": "8-bit",
           "q8_0": "8-bit"}  # fmt: skip
 _TWO_BIT = "iq2_xxs"
+# What cache and software take beside the weights, at most, before somebody would say so (judged, ±0.1).
+_WITH_CACHE = 1.3
 _DESKTOP_RUNTIME = "llama.cpp"
 _DESKTOP = frozenset(
     {"llama.cpp", "ik_llama.cpp", "Ollama", "LM Studio", "ExLlamaV2", "ExLlamaV3", "MLC-LLM", "MLX-LM"}
@@ -163,7 +165,7 @@ def _size_of(variant: Variant, catalog: Catalog) -> float:
 _UNITS = {
     "throughput": "tokens_s", "prefill": "tokens_s", "training_rate": "tokens_s", "first_token": "duration",
     "per_token": "duration", "training_time": "duration", "ratio": "ratio", "speedup": "ratio", "price": "money",
-    "memory": "memory", "power": "power", "mfu": "share", "peak": "flops", "bandwidth": "link",
+    "memory": "memory", "need": "memory", "power": "power", "mfu": "share", "peak": "flops", "bandwidth": "link",
 }  # fmt: skip
 
 
@@ -217,6 +219,8 @@ class _Checker:
             return self._ratios()
         if claim.kind == "mfu":
             return self._mfus()
+        if claim.kind == "need":
+            return (self._need(),)
         if not claim.cards:
             return (self._missing("no_cards"),)
         one = {
@@ -302,6 +306,9 @@ class _Checker:
         """Serving on these cards: with `batch` requests in flight, or with a queue that is always full."""
         claim, gpu = self.claim, self._gpu(name)
         weights = self._weights(gpu, width)
+        if weights == "tf32":
+            # A way to multiply; the weights lie in 32 bit.
+            weights = "fp32"
         if not runtime and not claim.runtime and weights in compatibility.GGUF_FORMATS:
             runtime = _DESKTOP_RUNTIME
         if prompt is None:
@@ -669,6 +676,38 @@ class _Checker:
         bound = Bound("usable", usable, False, {"need_bytes": figure.value or 0.0, "room_bytes": usable})
         return variant._replace(verdict=verdict, figure=figure, bounds=(bound, held))
 
+    def _need(self) -> Variant:
+        """How much memory a model needs, whatever the card: its weights, and room for cache and software."""
+        claim, name = self.claim, _USUAL_PAIR[0]
+        weights, taken = self._weight_bytes(name, None)
+        if weights is None:
+            return self._missing("no_cards")
+        figure = between(weights, weights, _WITH_CACHE * weights, "predicted")
+        bound = Bound(
+            "weights", weights, claim.value * bounds.MEMORY_ROOM < weights, {"weights_bytes": weights, "weights": taken}
+        )
+        said = [] if claim.weights else [Said("weights_taken", {"weights": taken})]
+        if claim.llm_by_size:
+            said.append(Said("llm_by_size", {"llm": claim.llm}))
+        variant = Variant(
+            claim.llm, "", judge(claim.value, figure, bound.broken, lower=True), figure, (bound,), (), tuple(said),
+            lower=True,
+        )  # fmt: skip
+        width = _LOWER.get(_WIDTH.get(taken, ""))
+        while variant.verdict in ("impossible", "optimistic") and width is not None:
+            smaller, other = self._weight_bytes(name, width)
+            if smaller is not None and claim.value * bounds.MEMORY_ROOM >= smaller:
+                condition = Said("weights_of", {"weights": other, "weights_bytes": smaller})
+                return _conditioned(variant, [] if claim.weights else [condition], [condition])
+            width = _LOWER.get(width)
+        return variant
+
+    def _weight_bytes(self, name: str, width: str | None) -> tuple[float | None, str]:
+        if name not in self.catalog.gpus:
+            return None, ""
+        served = self._serve(name, Cards((), "", _IN_A_SERVER), width, 1.0)
+        return (None if served.wide is None else float(memory.weight_bytes(served.wide)[0])), served.weights
+
     def _training_memory(self, name: str) -> Variant:
         claim, cards = self.claim, self.claim.cards[0]
         workload, scenario, result, _seen = self._trained(name, cards, claim.llm)
@@ -776,9 +815,9 @@ class _Checker:
                 Said("mfu_setting", {"llm": llm, "count": cards.total, "gpu": name})
             ]  # fmt: skip
             bound = Bound("whole_peak", 1.0, claim.value > 1.0)
-            missing = self._refusal(result.refusal) if result.choice is None else None
+            figure, missing = self._shown(result, result.mfu)
             variant = Variant(
-                name, "train", judge(claim.value, result.mfu, bound.broken), result.mfu, (bound,), (),
+                name, "train", self._verdict(claim.value, figure, bound.broken, result), figure, (bound,), (),
                 tuple(said), missing, workload, (scenario,),
             )  # fmt: skip
             if variant.verdict == "optimistic" and claim.value <= (result.mfu.high or 0.0) * 4.0 / 3.0:
@@ -1076,7 +1115,7 @@ def _first(result: ServeResult, batch: float) -> Figure:
 
 
 def _bits(width: str) -> float:
-    layout = cases.WEIGHT_FORMATS.get(width)
+    layout = cases.WEIGHT_FORMATS.get("fp32" if width == "tf32" else width)
     return layout.bits if layout is not None else float(width.split("-")[0])
 
 

@@ -21,6 +21,7 @@ from gpuplanner.model.plan import Money
 from gpuplanner.units import GIB
 
 LONGEST = 600
+_MOST_TOKENS = 1e15
 # Servers of data-centre cards hold eight where nobody says how many.
 _PER_SERVER = 8
 # A model of "70B" has so many parameters, give or take.
@@ -55,7 +56,7 @@ class Claim(NamedTuple):
     """What is claimed. `kind` says what `value` is; what the text leaves open is None or empty.
 
     throughput [tok/s], first_token [s], per_token [s], prefill [tok/s], ratio, speedup, price, memory, power [W],
-    training_time [s], training_rate [tok/s], mfu, peak [FLOP/s], bandwidth [B/s]
+    training_time [s], training_rate [tok/s], mfu, peak [FLOP/s], bandwidth [B/s], need [bytes of memory]
     """
 
     kind: str
@@ -238,8 +239,8 @@ _TOKENS = re.compile(rf"({_N} ?{_STEP}?)[ -]?(?:个)? ?{_TOKEN}(?![a-z/])")
 _MFU = (
     re.compile(rf"(?:mfu|model flops utili[sz]ation)[^\d{_MASK}]{{0,14}}({_N}) ?%"),
     re.compile(rf"({_N}) ?% ?(?:的 ?)?(?:mfu|model flops utili[sz]ation)"),
-    re.compile(rf"(?:mfu)[^\d{_MASK}]{{0,14}}(0?\.\d{{1,4}})(?!\d)"),
 )
+_MFU_DECIMAL = re.compile(rf"(?:mfu)[^\d{_MASK}]{{0,14}}(0?\.\d{{1,4}})(?!\d)")
 _UNIT_OF_TIME = (
     r"(?:milliseconds?|msec|ms|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|months?|years?"
     r"|毫秒|秒钟?|分钟|个?小时|天|日|周|星期|个?月|年)"
@@ -266,6 +267,7 @@ _MEMORY_CARD = re.compile(
     r"(?<![a-z0-9.])(\d{1,4}) ?(?:gb|gib|g) ?(?:的 ?)?(?:(?:vram|memory|显存) ?)?(?:的 ?)?"
     r"(?:gpus?|(?:graphics )?cards?|显卡|卡)(?![a-z])"
 )
+_BYTES = re.compile(rf"({_N}) ?(gb|gib|tb|g)(?![a-z/0-9])")
 _SPARSE = _words("sparse", "sparsity", "with sparsity", "2:4", "稀疏")
 _NEGATION = re.compile(
     r"(?<![a-z])(?:not|cannot|can't|won't|doesn't|don't|never|too big|too large)(?![a-z])|不能|不了|不下|无法|不够|不到"
@@ -527,7 +529,7 @@ def read(text: str, catalog: Catalog) -> Claim | Unread:
     money = _money(rest)
     power = _power(rest)
     flops, bandwidth = _with_unit(rest, _FLOPS, "TFLOPS"), _with_unit(rest, _BANDWIDTH, "GB/s")
-    mfu = _first_number(rest, _MFU)
+    mfu = _share(rest)
     prompt, answer = _lengths(rest)
     # Widths and names first where a name could be taken for a figure, and the other way round.
     weights = _weights(rest)
@@ -539,6 +541,8 @@ def read(text: str, catalog: Catalog) -> Claim | Unread:
         answer = _tokens_of(rest, _ANSWER)
     times = _times(rest)
     tokens = _first_number(rest, (_TOKENS,))
+    if tokens is not None and not 1.0 <= tokens <= _MOST_TOKENS:
+        tokens = None
     finetune, train = rest.has(_FINETUNE), rest.has(_TRAIN)
     first, per_token = rest.has(_FIRST), rest.has(_PER_TOKEN)
     work = (
@@ -583,8 +587,7 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
         condition = "rented" if rest.has(_PER_HOUR) else claim.condition
         return claim._replace(kind="price", value=got.money.amount, money=got.money, condition=condition)
     if got.mfu is not None:
-        share = got.mfu / 100.0 if got.mfu > 1.0 else got.mfu
-        return claim._replace(kind="mfu", value=share, work=claim.work if claim.work == "finetune" else "train")
+        return claim._replace(kind="mfu", value=got.mfu, work=claim.work if claim.work == "finetune" else "train")
     if got.flops is not None or got.bandwidth is not None:
         if not cards:
             return Unread("no_cards")
@@ -638,6 +641,9 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
         return claim._replace(kind="speedup", value=ratio)
     if not (cards or claim.llm):
         return Unread("no_names")
+    size = _with_unit(rest, _BYTES, "GB") if claim.llm and not cards else None
+    if size is not None:
+        return claim._replace(kind="need", value=size)
     yuan = rest.find(_YUAN) if cards and not claim.llm else None
     if yuan is not None:
         amount = _number(yuan[1]) or 0.0
@@ -658,6 +664,12 @@ def _first_number(rest: _Text, patterns: tuple[re.Pattern[str], ...]) -> float |
             if number is not None and number > 0:
                 return number
     return None
+
+
+def _share(rest: _Text) -> float | None:
+    """A utilisation, in percent or as a decimal fraction."""
+    points = _first_number(rest, _MFU)
+    return points / 100.0 if points is not None else _first_number(rest, (_MFU_DECIMAL,))
 
 
 def _money(rest: _Text) -> Money | None:

@@ -699,7 +699,7 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
-        architecture, evidence.training(calibration, architecture, gpu, framework, sequence, context > 1),
+        architecture, evidence.training(calibration, architecture, gpu, llm, framework, sequence, context > 1),
     )  # fmt: skip
 
 

@@ -12,10 +12,12 @@ from gpuplanner.model import bounds, memory, training
 from gpuplanner.model.case import Case
 from gpuplanner.model.measured.keys import LARGEST
 from gpuplanner.model.measured.predict import Prepared
-from gpuplanner.model.measured.rows import ServingRow, TrainingRow
+from gpuplanner.model.measured.rows import STATIC, ServingRow, TrainingRow
 from gpuplanner.units import GIB
 
-Bound = Literal["bandwidth", "compute", "memory"]
+Bound = Literal["bandwidth", "compute", "memory", "power"]
+# Boards hold their limit to a few percent in the mean of a second.
+_POWER_ROOM = 1.05
 
 
 class Broken(NamedTuple):
@@ -76,6 +78,8 @@ def _serving(case: Case, record: ServingRow, metric: str, scope: str, value: flo
     run = case.run
     if metric == "fits" or metric == "peak_memory_gib":
         return _memory(case, record, metric, scope, value)
+    if metric == "power_w_per_gpu":
+        return _power(record.cap_w, float(case.gpu.tdp[0]) * record.devices / record.cards, value)
     if record.offload:
         return None
     whole = float(bounds.devices(case)[0])
@@ -85,7 +89,9 @@ def _serving(case: Case, record: ServingRow, metric: str, scope: str, value: flo
     share = record.cards if scope == "per_gpu" else 1.0
     replicas, context = float(run.dp[0]), run.input
     if metric == "tpot_s" or (metric == "output_tokens_per_s" and scope == "per_user"):
-        floor = bounds.decode_floor(case, batch if np.isfinite(record.amount) else np.ones(1), context)
+        # How many of the requests in flight are still read, and not yet answered, is open.
+        together = record.mode == STATIC or record.exact_batch
+        floor = bounds.decode_floor(case, batch if together and np.isfinite(record.amount) else np.ones(1), context)
         if metric == "tpot_s":
             return _at_least(value, floor)
         return _at_most(value, 1.0 / float(floor.memory[0]), 1.0 / float(floor.compute[0]))
@@ -107,6 +113,11 @@ def _serving(case: Case, record: ServingRow, metric: str, scope: str, value: flo
             _at_most(value * share, tokens / float(floor.memory[0]), tokens / float(floor.compute[0])), share
         )
     return None
+
+
+def _power(cap_w: float, card_w: float, value: float) -> Broken | None:
+    limit = float(np.fmin(cap_w, card_w)) * _POWER_ROOM
+    return Broken("power", limit) if value > limit else None
 
 
 def _shared(broken: Broken | None, share: float) -> Broken | None:
@@ -144,6 +155,8 @@ def _of_training(
         return None if rate is None else Broken(rate.bound, batch / rate.limit)
     if metric == "tflops_per_gpu":
         return _at_most(value, np.inf, peak / 1e12)
+    if metric == "power_w_per_gpu":
+        return _power(record.cap_w, float(case.gpu.tdp[here] * case.run.n_gpus[here]) / record.cards, value)
     if metric in ("mfu", "hfu"):
         return _at_most(value, np.inf, 1.0)
     if metric == "peak_memory_gib":

@@ -110,7 +110,7 @@ class ClaimBar(QWidget):
         if judgement is None:
             return []
         figure, best = judgement.figure, judgement.best
-        memory = judgement.unit == "memory"
+        memory = judgement.claim.kind == "memory"
         said = [
             (_("there: {value}") if memory else _("claimed: {value}")).format(value=claimed(judgement)),
         ]
@@ -139,9 +139,10 @@ class ClaimBar(QWidget):
         def at(value: float) -> float:
             return track.left() + track.width() * min(value / end, 1.0)
 
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(QPen(theme.line, 1))
         painter.setBrush(theme.sunken)
         painter.drawRoundedRect(track, 4, 4)
+        painter.setPen(Qt.PenStyle.NoPen)
         if ceiling is not None:
             # Beyond the bound, or below it where less claims more, nothing can be.
             left, right = (track.left(), at(ceiling)) if best.lower else (at(ceiling), track.right())

@@ -3,16 +3,15 @@ come from."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.query import resolve
 from gpuplanner.i18n import _, format, measured, ngettext
-from gpuplanner.model.card_ratio import PRECISIONS, CardRatio, Side, TaskRatio, compare_cards, narrower
+from gpuplanner.model.card_ratio import PRECISIONS, CardRatio, Side, TaskRatio
 from gpuplanner.report import card_ratio as words
+from gpuplanner.report.card_ratio import Found, find
 from gpuplanner.ui.background import Background
 from gpuplanner.ui.charts.card_ratio import CardRatioChart
 from gpuplanner.ui.document import PlanDocument
@@ -20,26 +19,10 @@ from gpuplanner.ui.fields import ChoiceField, NameField
 from gpuplanner.ui.pages import Page
 from gpuplanner.ui.text_table import Cell, Column, TextTable
 from gpuplanner.ui.theme import Theme, ThemeSource
-from gpuplanner.validation.card_pairs import Pair, Pairs, pairs_of
+from gpuplanner.validation.card_pairs import Pair, Pairs
 
 FIRST, SECOND, LLM = Side("H100 SXM 80GB"), Side("A100 SXM 80GB"), "Llama-3.1-70B"
 _PAIRS_WIDTH = 520
-
-
-class Found(NamedTuple):
-    """Two cards compared, with the measured pairs by task."""
-
-    ratio: CardRatio
-    pairs: Mapping[str, Pairs]
-
-
-def find(first: Side, second: Side, llm: str, catalog: Catalog) -> Found:
-    """Compare two cards and look for measured pairs of them."""
-    pairs = pairs_of(catalog.measurements, first, second, catalog)
-    narrow = pairs_of(catalog.measurements, narrower(first), second, catalog)
-    if narrower(first) != first and "serving" in narrow:
-        pairs["one_side_narrow"] = narrow["serving"]
-    return Found(compare_cards(first, second, llm, catalog), pairs)
 
 
 class CardRatioPage(Page):
@@ -228,10 +211,7 @@ class CardRatioPage(Page):
         ratio, pairs = self.found
         self.headline.setText(words.headline(ratio))
         self.claims.setText("\n".join(words.claim(claim) for claim in ratio.claims))
-        keys = [case.key for case in ratio.cases]
-        if any(task.key == "long_context" for task in ratio.tasks):
-            keys.append("long_context")
-        said = [words.reason(ratio, key) for key in keys if ratio.task(key).ratio.value]
+        said = words.reasons(ratio)
         self.reasons.setText("\n\n".join(said) if said else _("There is no such case for these cards."))
         self.chart.show_ratios(ratio, pairs)
         self._show_table(ratio, pairs)

@@ -200,6 +200,9 @@ def _run_words(scenario: Scenario, entry: ScenarioResult) -> str:
         split = " × ".join(f"{name}{degree}" for name, degree in degrees if degree > 1)
         if split:
             words.append(split)
+    if any(run.own for run in runs):
+        # Its figures are moved by the plan's own measurements.
+        words.append(_("measured"))
     return " · ".join(words)
 
 
@@ -368,6 +371,7 @@ class CardView(QListView):
     """The row of cards."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
 
     def __init__(self, document: PlanDocument, theme: ThemeSource) -> None:
         super().__init__()
@@ -482,6 +486,16 @@ class CardView(QListView):
         if subject:
             self.explain_requested.emit(card.letter, subject)
 
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        super().mouseDoubleClickEvent(event)
+        at = event.position().toPoint()
+        index = self.indexAt(at)
+        if event.button() == Qt.MouseButton.LeftButton and index.isValid():
+            card = self.card_model.cards[index.row()]
+            subject = self._figure_at(index, card, at)
+            if subject:
+                self.derivation_requested.emit(card.letter, subject)
+
     def _figure_at(self, index: QModelIndex, card: Card, at: QPoint) -> str:
         box = QRectF(self.visualRect(index))
         box.setWidth(self.card_width)
@@ -503,6 +517,7 @@ class CardView(QListView):
             self._document.remove_scenario(self.card_model.cards[index.row()].letter)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
             self.explain_current()
+            self.derivation_requested.emit(self.card_model.cards[index.row()].letter, "speed_ratio")
         else:
             super().keyPressEvent(event)
 
@@ -664,6 +679,7 @@ class CardsPanel(QWidget):
     """Headline and cards."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
 
     def __init__(self, document: PlanDocument, evaluation: Evaluation, theme: ThemeSource) -> None:
         super().__init__()
@@ -675,6 +691,7 @@ class CardsPanel(QWidget):
         self.add_button.clicked.connect(self._add)
         self.view = CardView(document, theme)
         self.view.explain_requested.connect(self.explain_requested)
+        self.view.derivation_requested.connect(self.derivation_requested)
         top = QHBoxLayout()
         top.setSpacing(8)
         top.addWidget(self.headline, 1)

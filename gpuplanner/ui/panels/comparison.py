@@ -109,6 +109,8 @@ class Line(NamedTuple):
             if comparison.has_band(figure):
                 lines.append(_("80 % band {band}").format(band=scale.band(figure.low, figure.high)))
             lines.append(facts.basis(figure.basis))
+            if facts.own_mark(figure.note):
+                lines.append(_("Moved by your own measurements (Plan › Own measurements)"))
         lines.append(_("Enter or click: how it is worked out"))
         return "\n".join(lines)
 
@@ -169,7 +171,8 @@ def _shown(row: comparison.Row, cell: comparison.Cell, scale: facts.Scale, besid
         second = _band(scale, figure.low, figure.high, language())
     else:
         second = ""
-    return Shown(_value(scale, figure.value, language()), second, cell.status, cell.best)
+    mark = facts.own_mark(figure.note) if figure.known else ""
+    return Shown(mark + _value(scale, figure.value, language()), second, cell.status, cell.best)
 
 
 # One edit changes few figures; the words of the others are remembered, for the language they are in.
@@ -397,6 +400,7 @@ class ComparisonTable(QTableView):
     """The table of metrics by scenarios."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
     column_clicked = Signal(str)
     hovered = Signal(str)
 
@@ -430,6 +434,7 @@ class ComparisonTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
         self.clicked.connect(self._clicked)
+        self.doubleClicked.connect(self._derive)
         self.setAccessibleName(_("Comparison of scenarios"))
 
     def show_lines(self, columns: tuple[Column, ...], lines: tuple[Line, ...]) -> None:
@@ -546,9 +551,15 @@ class ComparisonTable(QTableView):
         if subject is not None:
             self.explain_requested.emit(*subject)
 
+    def _derive(self, index: QModelIndex) -> None:
+        subject = self.lines_model.subject(index)
+        if subject is not None:
+            self.derivation_requested.emit(*subject)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.explain_current()
+            self._derive(self.currentIndex())
         elif event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.tsv())
         else:
@@ -585,6 +596,8 @@ _TABS = (
     _Tab("latency", lambda: _("Latency"), (LatencyChart,)),
     _Tab("power", lambda: _("Power"), (PowerChart,)),
     _Tab("cost", lambda: _("Cost"), (CostChart,)),
+    # Reads the measured rows, so its chart comes when it is opened.
+    _Tab("accuracy", lambda: _("Accuracy"), ()),
 )
 
 
@@ -592,12 +605,17 @@ class ComparisonPanel(QWidget):
     """Tabs: the table with two charts, all charts, and each chart alone."""
 
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
+
+    # The identity of a measured row that was clicked.
+    row_requested = Signal(str)
 
     def __init__(self, document: PlanDocument, evaluation: Evaluation, theme: ThemeSource) -> None:
         super().__init__()
         self._document, self._evaluation, self._source = document, evaluation, theme
         self._shown: tuple[Plan, Results] | None = None
         self.charts: list[Chart] = []
+        self._rows_chart: Chart | None = None
         self._pages: dict[int, QWidget] = {}
 
         self.tabs = QTabBar()
@@ -621,6 +639,7 @@ class ComparisonPanel(QWidget):
         self._stack = QStackedWidget()
         self.table = ComparisonTable(theme)
         self.table.explain_requested.connect(self.explain_requested)
+        self.table.derivation_requested.connect(self.derivation_requested)
         self.table.column_clicked.connect(document.select)
         self.table.hovered.connect(self._emphasise)
         self.empty = QLabel()
@@ -661,11 +680,14 @@ class ComparisonPanel(QWidget):
         )
         self.table.selected = self._document.selected
         self.table.show_lines(columns, lines_of(rows, results.currency))
+        self._show_note(
+            any(cell.figure.known and facts.own_mark(cell.figure.note) for row in rows for cell in row.cells)
+        )
         if rows:
             self._stack.setCurrentWidget(self._page(self.tabs.currentIndex()))
         else:
             self._stack.setCurrentWidget(self.empty)
-        for chart in self.charts:
+        for chart in self._every_chart():
             chart.show_results(plan, results, workload, self._document.selected)
 
     def retranslate(self) -> None:
@@ -673,16 +695,22 @@ class ComparisonPanel(QWidget):
         for at, tab in enumerate(_TABS):
             self.tabs.setTabText(at, tab.title())
             self.tabs.setTabToolTip(at, f"Alt+{at + 1}")
-        self.note.setText(_("Bands hold 80 % of measured cases"))
+        self._show_note(False)
         self.empty.setText(_("No options to compare yet.\nDrag a GPU here or press Ctrl+G."))
         self.copy_button.setToolTip(_("Copy table or chart (Ctrl+Shift+C)"))
         self.copy_button.setAccessibleName(_("Copy table or chart"))
         self.table.setAccessibleName(_("Comparison of scenarios"))
-        for chart in self.charts:
+        for chart in self._every_chart():
             chart.retranslate()
         if self._shown is not None:
             self.show_results(*self._shown)
         self.table.horizontalHeader().viewport().update()
+
+    def _show_note(self, moved: bool) -> None:
+        """What the bands are, and what the mark means where one is shown."""
+        bands = _("Bands hold 80 % of measured cases")
+        mark = _("{mark} moved by own measurements").format(mark=facts.OWN_MARK)
+        self.note.setText(f"{mark} · {bands}" if moved else bands)
 
     def show_tab(self, at: int) -> None:
         """Open a tab by its position, as Alt+1 to Alt+8 do."""
@@ -691,8 +719,11 @@ class ComparisonPanel(QWidget):
 
     def copy(self) -> None:
         """Copy what the tab shows: the table as tab-separated text, or the chart as picture and values."""
-        charts = _TABS[self.tabs.currentIndex()].charts
-        if len(charts) == 1:
+        tab = _TABS[self.tabs.currentIndex()]
+        charts = tab.charts
+        if tab.key == "accuracy" and self._rows_chart is not None:
+            self._rows_chart.copy()
+        elif len(charts) == 1:
             page = self._page(self.tabs.currentIndex())
             chart = page.findChild(charts[0])
             if isinstance(chart, Chart):
@@ -701,6 +732,9 @@ class ComparisonPanel(QWidget):
             QGuiApplication.clipboard().setText(self.table.tsv())
 
     # --- inside ------------------------------------------------------------------
+
+    def _every_chart(self) -> list[Chart]:
+        return self.charts if self._rows_chart is None else [*self.charts, self._rows_chart]
 
     def _page(self, at: int) -> QWidget:
         """The page of a tab; made when it is first opened, so that the window starts without it."""
@@ -715,6 +749,8 @@ class ComparisonPanel(QWidget):
         if tab.key == "overview":
             return _Overview(self.table, charts)
         page = QWidget()
+        if tab.key == "accuracy":
+            charts = [self._accuracy_chart()]
         if tab.key == "charts":
             grid = QGridLayout(page)
             grid.setContentsMargins(4, 4, 4, 4)
@@ -736,6 +772,17 @@ class ComparisonPanel(QWidget):
         chart.explain_requested.connect(self.explain_requested)
         chart.hovered.connect(self._emphasise)
         self.charts.append(chart)
+        if self._shown is not None:
+            chart.show_results(*self._shown, self._document.workload, self._document.selected)
+        return chart
+
+    def _accuracy_chart(self) -> Chart:
+        from gpuplanner.ui.charts.accuracy import AccuracyChart
+
+        chart = AccuracyChart(self._source, self._document.catalog)
+        # Its marks are measured rows, not scenarios: nothing else fades with them.
+        chart.explain_requested.connect(lambda identity, _what: self.row_requested.emit(identity))
+        self._rows_chart = chart
         if self._shown is not None:
             chart.show_results(*self._shown, self._document.workload, self._document.selected)
         return chart

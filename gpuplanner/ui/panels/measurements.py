@@ -36,7 +36,7 @@ from gpuplanner.ui.text_table import Cell, Column, TextTable
 from gpuplanner.ui.theme import ThemeSource
 
 FORM_HEIGHT = 196
-_LABEL, _NUMBER, _TEXT = 138, 78, 168
+_LABEL, _NUMBER, _TEXT = 132, 78, 184
 _NOTES_SHOWN = 60
 _MOST_TEXT = 4000
 
@@ -368,7 +368,7 @@ class MeasurementsPage(Page):
         rows, judged = self.document.plan.measured, self.judged()
         columns = (
             Column(_("State"), 150), Column(_("Measured"), 170), Column(_("Configuration")), Column(_("Load"), 210),
-            Column(_("Figure"), 110, True), Column(_("Predicted"), 110, True), Column(_("80 % band"), 150, True),
+            Column(_("Value"), 110, True), Column(_("Predicted"), 110, True), Column(_("80 % band"), 150, True),
             Column(_("Error"), 70, True),
         )  # fmt: skip
         scroll = self.table.verticalScrollBar().value()
