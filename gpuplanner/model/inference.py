@@ -374,7 +374,10 @@ def first_token_open(case: Case, batching: Batching, wait_s: Columns) -> Columns
     Most of the fixed time of a loaded closed loop is the burst in which its requests come; a lone request meets little
     of it.
     """
-    return _IDLE_SHARE_OF_FIRST_TOKEN_TIME * case.k.first_token_time + _first_pass(case, batching) + wait_s
+    # The step that reads the prompt also writes a token for every other request.
+    others = np.minimum(batching.batch, 1.0) * batching.step.total + batching.prompt_s
+    own = np.maximum(others - batching.prefill_one_s, 0.0)
+    return _IDLE_SHARE_OF_FIRST_TOKEN_TIME * case.k.first_token_time + _first_pass(case, batching) + own + wait_s
 
 
 def _first_pass(case: Case, batching: Batching) -> Columns:
@@ -417,7 +420,11 @@ _IDLE_SHARE_OF_FIRST_TOKEN_TIME = 0.3
 
 
 def open_loop(
-    case: Case, arrivals: Columns, run_of_requests: float = np.inf, squared_variation: float = 1.0
+    case: Case,
+    arrivals: Columns,
+    run_of_requests: float = np.inf,
+    squared_variation: float = 1.0,
+    burst: float = 1.0,
 ) -> OpenLoop:
     """Means of first token and time a token when `arrivals` requests a second reach a replica at random moments.
 
@@ -426,8 +433,10 @@ def open_loop(
     evenly: on average half of what it leaves unserved is in flight. Where requests come faster than they can be
     served, the rate served is the replica's limit.
 
-    Optimistic close to the limit: the number in flight swings, and time a token grows faster than in proportion to it;
-    an error of a tenth in the limit then doubles both times.
+    ``burst`` requests come at the same moment. Against a simulation of the steps, time a token is within 10 % up to 0.9
+    of the limit and the first token within 40 %. Optimistic close to the limit, where the number in flight swings and
+    an error of a tenth in the limit doubles both times, and under bursts: up to half of the first token, and the
+    swing that they cause in time a token is left out.
 
     References
     ----------
@@ -445,6 +454,6 @@ def open_loop(
     state = continuous_batching(case, high)
     served = state.requests_s / case.run.dp
     service = state.prompt_s
-    wait = prefill_wait(np.minimum(served * service, 0.95), service, np.asarray(squared_variation))
+    wait = prefill_wait(np.minimum(served * service, 0.95), service, np.asarray(squared_variation), burst)
     first = first_token_open(case, state, wait)
     return OpenLoop(state, np.minimum(served, arrivals), first, state.per_token_s, overloaded)
