@@ -824,7 +824,11 @@ def _export(gpu: Gpu, others: Mapping[str, Gpu]) -> Iterator[Issue]:
             continue
         for other in others.values():
             name = " ".join(words(other.name))
-            if not re.search(parent, name) or re.search(variant, name) or other.form_factor != gpu.form_factor:
+            if (
+                not re.search(parent, name)
+                or re.search(rf"{variant}|laptop", name)
+                or other.form_factor != gpu.form_factor
+            ):
                 continue
             for key in cuts:
                 mine, theirs = _figure(gpu, key), _figure(other, key)

@@ -200,6 +200,8 @@ NAMES: dict[str, str] = {
     "flop_per_token": N_("Model FLOP per token"),
     "duration": N_("Duration"),
     "availability": N_("Share of the time without failures"),
+    "without_own_rows": N_("Without your own measurements"),
+    "own_measurements": N_("Your own measurements"),
     "gpu_hours": N_("GPU-hours"),
     "energy_per_run": N_("Energy per run"),
     "run_power": N_("Power of the run"),
@@ -242,6 +244,9 @@ NAMES: dict[str, str] = {
     "memory_use": N_("Bandwidth in use"),
     "compute_use": N_("Peak rate in use"),
     "network_power": N_("Switches and network"),
+    "part_power": N_("Power of a part of the network"),
+    "part_watts": N_("Power of one piece"),
+    "part_price": N_("Price of one piece"),
     "network_power_share": N_("Network's share of IT power"),
     "servers_load": N_("Load of all servers"),
     "energy_per_million": N_("Energy, M tokens"),
@@ -533,11 +538,12 @@ def outline(node: Any, currency: str, depth: int = 0) -> list[str]:
     cited = ""
     if node.source is not None:
         cited = ", ".join(part for part in (node.source.title or node.source.where, node.source.date) if part)
+    how = in_numbers(node, currency) or in_words(node)
     cells = (
-        "  " * depth + name(node), shown, unit, band(node, currency), origin(node),
-        in_numbers(node, currency) or in_words(node), cited,
+        name(node), shown, unit, band(node, currency), origin(node), how, cited,
     )  # fmt: skip
-    lines = ["\t".join(" ".join(cell.split()) if at else cell for at, cell in enumerate(cells)).rstrip()]
+    # A line break in a name must not begin a row of the table.
+    lines = ["  " * depth + "\t".join(" ".join(cell.split()) for cell in cells).rstrip()]
     for child in node.children:
         lines += outline(child, currency, depth + 1)
     return lines

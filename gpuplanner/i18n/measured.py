@@ -74,7 +74,7 @@ _ARCHITECTURES = {
 }
 
 DIFFERS: dict[str, str] = {
-    "card": N_("card"),
+    "card": N_("GPU"),
     "architecture": N_("architecture"),
     "engine": N_("software"),
     "model": N_("model"),
@@ -182,7 +182,7 @@ def load(row: Mapping[str, Any]) -> str:
         said.append(_("sequences of {tokens}").format(tokens=format.exact(sequence)))
     batch = number("batch") or number("global_batch")
     if batch is not None:
-        said.append(_("batch {count}").format(count=format.exact(batch)))
+        said.append(_("batch of {count}").format(count=format.exact(batch)))
     flight = number("concurrency")
     if flight is not None:
         said.append(_("{count} in flight").format(count=format.exact(flight)))

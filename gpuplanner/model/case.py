@@ -82,6 +82,10 @@ KV_BYTES = {
 SINGLE_USER_ENGINES = frozenset({"llama.cpp", "exllama", "MLC", "MLX"})
 
 
+# Server kernels for MXFP4 experts work on widths that are multiples of this.
+_EXPERT_TILE = 256
+
+
 class LlmColumns(NamedTuple):
     """The shape of a model. Parameters are counts, `kv_*` elements per token over all layers of a replica,
     `attention_*` FLOP per token and token of context."""
@@ -140,7 +144,8 @@ class GpuColumns(NamedTuple):
 
 class RunColumns(NamedTuple):
     """How it runs. `peak` is the dense rate of the compute type; `body`, `expert`, `head`, `embedding` bytes a
-    weight."""
+    weight. `memory_fraction` is of all memory, or of what is free after loading (`fraction_of_free`), for everything or
+    for weights and cache alone (`static_fraction`)."""
 
     peak: Columns
     tp: Columns
@@ -166,6 +171,7 @@ class RunColumns(NamedTuple):
     draft_tokens: Columns
     accepted: Columns
     draft_cost: Columns
+    static_fraction: Columns
 
 
 class ServeConstants(NamedTuple):
@@ -273,6 +279,7 @@ class Parameters(NamedTuple):
     """Parameter counts of a model."""
 
     attention_layer: float
+    feed_forward: float
     nonexpert: float
     expert: float
     head: float
@@ -321,15 +328,17 @@ def parameters(llm: Llm) -> Parameters:
     if moe:
         shared_width = moe.shared_expert_width or moe.expert_width
         shared = moe_layers * (moe.shared_experts * matrices * width * shared_width + width * moe.experts)
-    nonexpert = llm.layers * per_layer + (llm.layers - moe_layers) * dense_ffn + shared
+    feed_forward = (llm.layers - moe_layers) * dense_ffn + shared
+    nonexpert = llm.layers * per_layer + feed_forward
     experts, used = (moe.experts, moe.experts_per_token) if moe else (0, 0)
     if llm.params_basis != "computed":
         total = float(llm.params_total)
         active = float(llm.params_active) if moe else total - embedding
         nonexpert = max(total - experts * expert - head - embedding, 0.0)
-        return Parameters(per_layer, nonexpert, expert, head, embedding, total, active)
+        return Parameters(per_layer, feed_forward, nonexpert, expert, head, embedding, total, active)
     total = nonexpert + experts * expert + head + embedding
-    return Parameters(per_layer, nonexpert, expert, head, embedding, total, nonexpert + used * expert + head)
+    active = nonexpert + used * expert + head
+    return Parameters(per_layer, feed_forward, nonexpert, expert, head, embedding, total, active)
 
 
 def _llm_columns(llm: Llm) -> np.ndarray:
@@ -554,16 +563,38 @@ def compute_peak(gpu: Sequence[float] | np.ndarray, setting: Setting) -> float:
     return float(peak * card.sustained)
 
 
-def bytes_per_weight(weights: str, native_mxfp4: bool = False) -> tuple[float, float, float]:
+def bytes_per_weight(weights: str, llm: Llm, single_user: bool = False) -> tuple[float, float, float]:
     """Bytes of a weight in the body, in the experts, and in embedding and head.
 
-    ``native_mxfp4``: models trained in MXFP4 (gpt-oss) keep everything but the experts in 16 bit.
+    Models trained in MXFP4 (gpt-oss) keep everything but the experts in 16 bit, and servers widen their experts to
+    whole tiles of 256 (2,880 to 3,072: vLLM loads 64.4 GiB of gpt-oss-120b). FP4 files of hybrids keep the linear
+    attention in 16 bit.
+
+    References
+    ----------
+    .. [1] vllm-project/llm-compressor, examples of Qwen3.5 (`ignore`: linear_attn, visual, embed_tokens, lm_head).
     """
     layout = WEIGHT_FORMATS[weights]
     size = layout.bits / 8
     rest = 2.0 if layout.rest_16 else size
-    body = 2.0 if native_mxfp4 and weights == "mxfp4" else size
-    return body, size, rest
+    body = expert = size
+    if weights == "mxfp4" and (llm.native_dtype or "").startswith("mxfp4"):
+        body = 2.0
+        if llm.moe is not None and not single_user:
+            tiles = -(-llm.moe.expert_width // _EXPERT_TILE)
+            expert = size * tiles * _EXPERT_TILE / llm.moe.expert_width
+    elif weights in ("nvfp4", "fp4"):
+        body = size + linear_attention_share(llm) * (2.0 - size)
+    return body, expert, rest
+
+
+def linear_attention_share(llm: Llm) -> float:
+    """Share of the weights outside experts that belongs to linear-attention (or state-space) layers, 0 without such."""
+    if not llm.attention.linear_layers:
+        return 0.0
+    count = parameters(llm)
+    known = llm.attention.full_layers * count.attention_layer + count.feed_forward
+    return min(max(1.0 - known / max(count.nonexpert, 1.0), 0.0), 1.0)
 
 
 def build(

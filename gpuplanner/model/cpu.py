@@ -15,14 +15,20 @@ Quantity = float | np.ndarray
 # Vector FLOP a core and cycle (FP32 fused multiply-adds), and the clock that all cores hold together.
 _FLOP_PER_CYCLE = 32.0
 _FLOP_PER_CYCLE_AVX512 = 64.0
-_ALL_CORE_CLOCK_HZ = 3.5e9
+# The many cores of a server hold less than the few of a desktop.
+_CLOCK_SERVER_HZ, _CLOCK_DESKTOP_HZ = 2.8e9, 4.5e9
+# llama.cpp multiplies quantised weights in 8-bit integers, of which an instruction takes twice as many.
+_INTEGER_RATE = 2.0
+# Rows an expert needs to fill the blocks of a matrix product halfway.
+_ROWS_OF_HALF_A_BLOCK = 16.0
 # Share of the PCIe rate that a stream of weights reaches.
 _PCIE_SHARE = 0.8
 
 
-def cpu_peak(cores: Quantity, avx512: Quantity) -> Quantity:
-    """Vector rate of all cores of a host at a common clock. [FLOP/s]"""
-    return np.asarray(cores, float) * np.where(avx512, _FLOP_PER_CYCLE_AVX512, _FLOP_PER_CYCLE) * _ALL_CORE_CLOCK_HZ
+def cpu_peak(cores: Quantity, avx512: Quantity, server: Quantity = True) -> Quantity:
+    """Vector rate of all cores of a host at the clock they hold together. [FLOP/s]"""
+    clock = np.where(server, _CLOCK_SERVER_HZ, _CLOCK_DESKTOP_HZ)
+    return np.asarray(cores, float) * np.where(avx512, _FLOP_PER_CYCLE_AVX512, _FLOP_PER_CYCLE) * clock
 
 
 def cpu_memory_share(sockets: Quantity, experts: Quantity, calibration: Calibration) -> Quantity:
@@ -59,14 +65,25 @@ def cpu_decode_s(
     return active_bytes / (share * memory_bandwidth) + calibration.value("cpu token time")
 
 
-def cpu_prefill_s(flop: Quantity, peak: Quantity, tuned: Quantity, calibration: Calibration) -> Quantity:
+def cpu_prefill_s(
+    flop: Quantity,
+    peak: Quantity,
+    tuned: Quantity,
+    calibration: Calibration,
+    eight_bit: Quantity = True,
+    rows_per_expert: Quantity = np.inf,
+) -> Quantity:
     """Time to read a prompt of `flop` floating-point operations. [s]
 
-    ``tuned``: programs with kernels of their own for the processor (ik_llama.cpp, IPEX with AMX). A factor of two
-    either way.
+    ``tuned``: programs with kernels of their own for the processor (ik_llama.cpp, IPEX with AMX), which are as fast in
+    16 bit as in fewer; ``eight_bit``: weights of 8 bit and less; ``rows_per_expert``: tokens that meet one expert,
+    infinite for dense models. A factor of two either way.
     """
     share = np.where(tuned, calibration.value("cpu matrix", "tuned"), calibration.value("cpu matrix", "llama.cpp"))
-    return flop / (share * peak)
+    integer = np.where(np.asarray(eight_bit) & ~np.asarray(tuned, bool), _INTEGER_RATE, 1.0)
+    rows = np.asarray(rows_per_expert, float)
+    filled = 1.0 / (1.0 + _ROWS_OF_HALF_A_BLOCK / np.maximum(rows, 1e-9))
+    return flop / (share * integer * filled * peak)
 
 
 def offload_decode_s(

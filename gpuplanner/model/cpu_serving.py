@@ -17,6 +17,8 @@ _FORMATS = {"32-bit": "bf16", "16-bit": "bf16", "8-bit": "q8_0", "4-bit": "q4_k_
 _POINTS = 32
 _TUNED = ("ik_llama.cpp", "IPEX-LLM", "KTransformers (kt-kernel + SGLang)")
 _HOST_RESERVE_BYTES = 8e9
+# Processors with more memory channels are made for servers.
+_DESKTOP_CHANNELS = 4
 
 
 def serve(
@@ -50,10 +52,14 @@ def serve(
     active = float(columns.active) * size + cache_token * (workload.prompt_tokens + answer / 2.0)
     token = float(cpu.cpu_decode_s(active, hard.memory_bandwidth, hard.sockets, float(columns.experts), calibration))
     tuned = runtime is not None and runtime.name in _TUNED
-    peak = float(cpu.cpu_peak(hard.cpu.cores * hard.sockets, hard.cpu.avx512))
+    server = (hard.cpu.memory_channels or 2) > _DESKTOP_CHANNELS
+    peak = float(cpu.cpu_peak(hard.cpu.cores * hard.sockets, hard.cpu.avx512, server))
     # The last token of a prompt is always computed, however much of it is in the cache.
     fresh = max(workload.prompt_tokens * (1.0 - workload.shared_prefix_share), 1.0)
-    prompt = float(cpu.cpu_prefill_s(2.0 * float(columns.active) * fresh, peak, tuned, calibration))
+    rows = fresh * float(columns.experts_per_token) / float(columns.experts) if columns.experts else np.inf
+    eight_bit = WEIGHT_FORMATS[weights].level <= 8
+    reading = cpu.cpu_prefill_s(2.0 * float(columns.active) * fresh, peak, tuned, calibration, eight_bit, rows)
+    prompt = float(reading)
     used = MemoryUse(
         in_memory, cache_token * context, 0.0, 0.0, 0.0, _HOST_RESERVE_BYTES, hard.host_memory, hard.host_memory
     )

@@ -14,9 +14,11 @@ from gpuplanner.model import explain_serving as serving
 from gpuplanner.model import explain_training as training
 from gpuplanner.model.bands import scaled
 from gpuplanner.model.derivation import Leaves, Node, figure, less, made, over, plus, times, total_of
-from gpuplanner.model.evaluate import held_back, view_of
+from gpuplanner.model.edit import replace
+from gpuplanner.model.evaluate import evaluate, held_back, view_of
 from gpuplanner.model.plan import Group, Plan, Serve
 from gpuplanner.model.results import (
+    OWN_ROWS,
     FabricPart,
     Figure,
     GroupPower,
@@ -119,9 +121,24 @@ def explain(
         return _ROOM_BUILDERS[metric](s)
     if metric in _MONEY_BUILDERS:
         return _MONEY_BUILDERS[metric](s)
+    if shown is not None and shown.value and shown.note == OWN_ROWS:
+        return _moved(plan, catalog, letter, metric, workload, shown)
     if any(each.id == workload and isinstance(each, Serve) for each in plan.workloads):
         return _of_serving(s, metric, shown)
     return _of_training(s, metric)
+
+
+def _moved(plan: Plan, catalog: Catalog, letter: str, metric: str, workload: str, shown: Figure) -> Node | None:
+    """A figure that the plan's own measurements have moved: what it was without them, and the factor they ask for."""
+    bare = replace(plan, ("measured",), ())
+    without = explain(bare, catalog, evaluate(bare, catalog), letter, metric, workload)
+    if without is None or not without.value or shown.value is None:
+        return without
+    whole = without._replace(
+        value=shown.value, low=shown.low, high=shown.high, operation="product", children=(), origin="formula"
+    )
+    factor = Node("own_measurements", shown.value / without.value, "ratio", origin="measured")
+    return made(whole, *times(without._replace(key="without_own_rows"), factor))
 
 
 # --- speed -------------------------------------------------------------------------------------------

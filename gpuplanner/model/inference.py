@@ -388,19 +388,18 @@ def _first_pass(case: Case, batching: Batching) -> Columns:
 
 
 def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
-    """Shares of the DRAM bandwidth and of the compute peak that a cycle uses, for the power model."""
-    k, run, step, chunk = case.k, case.run, batching.step, batching.chunk
-    answer = run.output / accepted_tokens(case)
-    requests = np.maximum(batching.batch, 1.0)
-    weights = step.weights * k.dram * k.engine_dram * k.format_share
-    cache = step.cache * np.minimum(k.dram * k.engine_dram, _CACHE_DRAM_LIMIT)
-    prefills = requests / chunk.prompts / run.pp
-    memory = (
-        answer * (weights + cache) + prefills * chunk.weights * k.dram * k.engine_dram * k.format_share
-    ) / batching.cycle_s
-    efficiency = k.matrix * k.engine_matrix
-    compute = efficiency * (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
-    return np.clip(memory, 0.0, 1.0), np.clip(compute, 0.0, 1.0)
+    """Share of a cycle in which the memory is at work, and activity of the matrix units, for the power model.
+
+    Matrix units work on whole tiles, however few rows of a tile are of use, so that their activity grows with the root
+    of the share of time that useful work takes (fitted form: 8.4 % median error on models left out, 10.7 % in
+    proportion to that share).
+    """
+    step, chunk = batching.step, batching.chunk
+    answer = case.run.output / accepted_tokens(case)
+    prefills = np.maximum(batching.batch, 1.0) / chunk.prompts / case.run.pp
+    memory = (answer * (step.weights + step.cache) + prefills * chunk.weights) / batching.cycle_s
+    compute = (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
+    return np.clip(memory, 0.0, 1.0), np.sqrt(np.clip(compute, 0.0, 1.0))
 
 
 class OpenLoop(NamedTuple):

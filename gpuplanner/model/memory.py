@@ -13,6 +13,8 @@ _ACTIVATIONS_DENSE = np.array([11.0, 6.5, 5.0, 5.0])
 _ACTIVATIONS_EXPERTS = np.array([22.0, 13.0, 10.0, 10.0])
 # CUDA context, and buffers of the collective library by tensor degree 1, 2, 4, 8 (aiconfigurator systems files).
 _CONTEXT = 0.55 * GIB
+# vLLM compares with the memory in use after the context was opened: 0.06 to 0.14 GiB are left of it (start-up logs).
+_CONTEXT_COUNTED = 0.1 * GIB
 # Captured graphs of decode steps (vLLM reports 0.48 GiB on a 16 GB card).
 _GRAPHS = 0.5 * GIB
 _COLLECTIVES = np.array([0.0, 342.0, 392.0, 392.0]) * MIB
@@ -21,7 +23,10 @@ _DESKTOP_CONTEXT = 0.4e9
 _DESKTOP_MICRO_BATCH = 512
 # Beyond this context nobody runs without flash attention.
 _LONGEST_PLAIN = 131072.0
-_SAMPLING_BYTES = 8.0
+# Sampling from all sequences at once, bytes a logit: 32-bit logits and their copy, sorted values and 8-byte positions,
+# probabilities, running sums and the scattered result, 4 + 4 + 4 + 8 + 4 + 4 + 4. vLLM start-up logs of Llama-3.1-8B,
+# Qwen3-32B and gpt-oss give 33.
+_SAMPLING_BYTES = 32.0
 _PAGING_RESERVE = 0.015
 
 
@@ -94,13 +99,14 @@ def cache_per_gpu(case: Case, tokens: Columns) -> Columns:
 def serving_memory(case: Case) -> ServingMemory:
     """Split the memory of a GPU before any request has come.
 
-    vLLM and SGLang take a share of all memory, TensorRT-LLM and LMDeploy a share of what is free after loading,
-    single-user programs all.
+    vLLM takes a share of all memory for everything, SGLang a share for weights and cache alone, TensorRT-LLM and
+    LMDeploy a share of what is free after loading, single-user programs all.
 
     References
     ----------
     .. [1] ai-dynamo/aiconfigurator, vllm_backend and trtllm_backend (memory fractions, activation coefficients,
     library buffers).
+    .. [2] llm-d-incubation/llm-d-planner, docs/empirical-vllm-memory-results.md (vLLM 0.11 at start-up).
     """
     llm, gpu, run = case.llm, case.gpu, case.run
     weights = weights_per_gpu(case)
@@ -108,16 +114,21 @@ def serving_memory(case: Case) -> ServingMemory:
         llm.experts > 0, _by_degree(_ACTIVATIONS_EXPERTS, run.tp), _by_degree(_ACTIVATIONS_DENSE, run.tp)
     )
     desktop = run.single_user > 0
-    # vLLM makes room to sample from all sequences at once: logits and a sorted copy.
+    # vLLM makes room to sample from all sequences at once, on every tensor rank.
     logits = run.vllm * run.max_sequences * llm.vocab * _SAMPLING_BYTES
     activations = np.where(
         desktop, llm.vocab * 4.0 * _DESKTOP_MICRO_BATCH, 2.0 * run.max_batched * llm.hidden * coefficient + logits
     )
     runtime = np.where(
-        desktop, _DESKTOP_CONTEXT, _CONTEXT + _GRAPHS + _by_degree(_COLLECTIVES, run.tp * run.attention_dp)
+        desktop,
+        _DESKTOP_CONTEXT,
+        np.where(run.vllm > 0, _CONTEXT_COUNTED, _CONTEXT)
+        + _GRAPHS
+        + _by_degree(_COLLECTIVES, run.tp * run.attention_dp),
     )
     fixed = weights + activations + runtime
-    usable = np.where(run.fraction_of_free > 0, gpu.memory, run.memory_fraction * gpu.memory)
+    taken = run.memory_fraction * gpu.memory + np.where(run.static_fraction > 0, activations + runtime, 0.0)
+    usable = np.where(run.fraction_of_free > 0, gpu.memory, np.minimum(taken, gpu.memory))
     free = usable - fixed
     budget = np.where(run.fraction_of_free > 0, run.memory_fraction * free, free)
     return ServingMemory(

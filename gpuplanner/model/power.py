@@ -29,7 +29,7 @@ _LIQUID_COOLING = ("liquid", "immersion", "water")
 def gpu_power(
     idle_w: Columns, tdp_w: Columns, memory_use: Columns, compute_use: Columns, calibration: Calibration
 ) -> Columns:
-    """Power of a busy card from the shares of its bandwidth and of its compute peak in use. [W]
+    """Power of a busy card from the share of time its memory is at work and the activity of its matrix units. [W]
 
     Valid for data-centre cards that serve; 10 % median error on runs of models left out.
 

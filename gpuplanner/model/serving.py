@@ -281,14 +281,13 @@ def build_case(
     if speculation is not None:
         accepted = _DRAFT_ACCEPTANCE[speculation.kind] if speculation.acceptance == "auto" else speculation.acceptance
         draft, draft_cost = float(speculation.draft_tokens), speculation.draft_cost
-    native = (llm.native_dtype or "").startswith("mxfp4")
     sparse = _SPARSE_SPEED if sparse_units else 1.0
     settings = {candidate.setting for candidate in candidates}
     peaks = {setting: cases.compute_peak(card, setting) * sparse for setting in settings}
     places: dict[Setting, np.ndarray] = {setting: cases.constants_index(setting, calibration) for setting in settings}
     rows, indices = [], []
     for candidate in candidates:
-        body, expert, rest = cases.bytes_per_weight(candidate.weights, native)
+        body, expert, rest = cases.bytes_per_weight(candidate.weights, llm, single_user)
         if run.pruning_2_4 and (stored or sparse_units):
             # 2:4 keeps half of the weights and two bits of position for each pair that is kept.
             body, expert = body * 0.5 + 0.125, expert * 0.5 + 0.125
@@ -301,6 +300,7 @@ def build_case(
                 workload.shared_prefix_share if runtime.prefix_cache is not False else 0.0, largest, batched, fraction,
                 float(runtime.memory_fraction_of_free), float(single_user), float(runtime.engine == "vLLM"),
                 hard.devices_per_server, hard.network_per_device, draft, accepted, draft_cost,
+                float(runtime.engine == "SGLang"),
             )
         )  # fmt: skip
         indices.append(places[candidate.setting])

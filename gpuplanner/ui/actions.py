@@ -64,6 +64,9 @@ _COMMANDS = {
     "language_zh": _Command("简体中文", checkable=True),
 }
 
+# Tabs of the comparison that have a key.
+_TABS = 8
+
 
 class Actions(QObject):
     """All commands by name."""
@@ -84,6 +87,12 @@ class Actions(QObject):
             action.setCheckable(True)
             action.setMenuRole(QAction.MenuRole.NoRole)
             self._scenarios.append(action)
+        self._tabs: list[QAction] = []
+        for number in range(1, _TABS + 1):
+            action = QAction(self)
+            action.setShortcut(QKeySequence(f"Alt+{number}"))
+            action.setMenuRole(QAction.MenuRole.NoRole)
+            self._tabs.append(action)
         self.retranslate()
 
     def __getitem__(self, name: str) -> QAction:
@@ -92,11 +101,16 @@ class Actions(QObject):
     @property
     def all(self) -> tuple[QAction, ...]:
         """Every command, for the window to listen to its keys."""
-        return (*self._actions.values(), *self._scenarios)
+        return (*self._actions.values(), *self._scenarios, *self._tabs)
 
     def scenario(self, position: int) -> QAction:
         """The command that selects the scenario at a position."""
         return self._scenarios[position]
+
+    @property
+    def tabs(self) -> tuple[QAction, ...]:
+        """The commands that open the tabs of the comparison, in their order."""
+        return tuple(self._tabs)
 
     def retranslate(self) -> None:
         """Show all words in the language in force."""

@@ -536,6 +536,9 @@ class MainWindow(QMainWindow):
             c[f"theme_{name}"].triggered.connect(partial(_call, partial(self.choose_theme, name)))
         for code in i18n.languages():
             c[f"language_{code}"].triggered.connect(partial(_call, partial(self.choose_language, code)))
+        for position, action in enumerate(c.tabs):
+            action.triggered.connect(partial(_call, partial(self.show_tab, position)))
+        self.comparison.row_requested.connect(self.show_row)
         for position in range(MAX_SCENARIOS):
             c.scenario(position).triggered.connect(partial(_call, partial(self.select_position, position)))
         self.welcome.sample_chosen.connect(self.open_sample)
@@ -606,6 +609,17 @@ class MainWindow(QMainWindow):
         page = self._made_pages[name]
         self._pages.open(page)
         return page
+
+    def show_row(self, identity: str) -> None:
+        """Show where a measured row was read."""
+        page: Any = self.open_page("accuracy")
+        page.show_row(identity)
+
+    def show_tab(self, position: int) -> None:
+        """Show the tab of the comparison at a position, and leave a page that is open."""
+        if self.shows_plan:
+            self._pages.back()
+            self.comparison.show_tab(position)
 
     def back(self) -> None:
         """Leave the page that is open."""

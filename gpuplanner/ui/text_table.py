@@ -21,14 +21,18 @@ from gpuplanner.ui.theme import ThemeSource
 Index = QModelIndex | QPersistentModelIndex
 ROW, HEAD = 24, 26
 _PAD = 6
+# A stretching column is not left with less than this while others can be spared.
+_LEAST = 150
 
 
 class Column(NamedTuple):
-    """A heading (in the language in force), a width in pixels (0 = what is left), and whether figures stand in it."""
+    """A heading (in the language in force), a width in pixels (0 = what is left), whether figures stand in it, and
+    whether a narrow table does without it."""
 
     title: str
     width: int = 0
     figures: bool = False
+    spare: bool = False
 
 
 class Cell(NamedTuple):
@@ -207,6 +211,12 @@ class TextTable(QTableView):
         columns = self.text_model.columns
         stretching = [at for at, column in enumerate(columns) if not column.width]
         rest = self.viewport().width() - sum(column.width for column in columns)
+        for at, column in enumerate(columns):
+            narrow = column.spare and rest < _LEAST * len(stretching)
+            if narrow:
+                rest += column.width
+            if self.isColumnHidden(at) != narrow:
+                self.setColumnHidden(at, narrow)
         for at, column in enumerate(columns):
             width = column.width or max(60, rest // max(len(stretching), 1))
             if self.columnWidth(at) != width:

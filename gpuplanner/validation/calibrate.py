@@ -397,7 +397,10 @@ def _architectures(data: Data) -> np.ndarray:
 
 
 def ratio_bands(prepared: Prepared, errors: np.ndarray) -> dict[str, float]:
-    """80 % factors of the ratio of two cards at equal settings of one source, by family, where there are ten pairs."""
+    """80 % factors of the ratio of two cards at equal settings of one source, by family, where there are ten pairs.
+
+    ``errors`` are the residuals of rows left out, each divided by the power of its evidence.
+    """
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i, row in enumerate(prepared.rows):
         if np.isfinite(errors[i]):
@@ -431,7 +434,7 @@ def bands(
     for family in sorted(set(data.families)):
         at = data.families == family
         errors[family] = (outside[at] / widened[at], (data.publisher if whole[family] else data.group)[at])
-    ratios = ratio_bands(data.prepared, outside)
+    ratios = ratio_bands(data.prepared, outside / widened)
     answer: dict[str, dict[str, float]] = {}
     for family, (sizes, labels) in errors.items():
         answer[family] = band(sizes, labels)
@@ -445,8 +448,8 @@ def bands(
             for key in ("factor_50", "factor_80"):
                 entry[key] = round(max(entry[key], 1.0 + (answer[parent][key] - 1.0) * more), 3)
         entry["factor_80"] = max(entry["factor_80"], _JUDGED.get(family, 1.0))
-        usual = float(previous.get(family, {}).get("ratio_80", entry["factor_80"]))
-        entry["ratio_80"] = ratios.get(family, round(min(usual, entry["factor_80"] * 1.15), 3))
+        # Without pairs to tell, as wide as one figure: in most families with pairs the ratio is narrower than that.
+        entry["ratio_80"] = ratios.get(family, entry["factor_80"])
         if entry["sources"] == 0 and parent is None:
             answer[family] = dict(previous[family])
     return {family: answer[family] for family in sorted(answer)}

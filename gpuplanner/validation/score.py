@@ -184,7 +184,8 @@ def _family(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]], mem
 
 
 def _errors(scored: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any] | None:
-    """Errors of one way to predict on the rows that have it; of left-out predictions also how many the band holds."""
+    """Errors of one way to predict on the rows that have it; of left-out predictions also their bias, and the share
+    that the band around them holds."""
     known = [row for row in scored if row[name] is not None]
     if not known:
         return None
@@ -196,6 +197,7 @@ def _errors(scored: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any] | 
         "p90_ape": float(np.quantile(ape, 0.9)),
     }
     if name in _UNSEEN:
+        found["bias"] = float(np.exp(np.median(np.log(predicted / measured))) - 1.0)
         shift = predicted / np.array([row["predicted"] for row in known], float)
         inside = [
             row["low"] is not None and row["low"] * moved <= row["measured"] <= row["high"] * moved

@@ -24,7 +24,7 @@ def serving_case(
     architecture = CALIBRATION.architecture(card.architecture)
     columns = cases.gpu_columns(card, CALIBRATION)
     setting = Setting(architecture, card.vendor, engine, weights, "bf16", model.moe is not None)
-    body, expert, rest = cases.bytes_per_weight(weights)
+    body, expert, rest = cases.bytes_per_weight(weights, model)
     run = {
         "peak": cases.compute_peak(columns, setting), "tp": tp, "pp": pp, "dp": 1.0, "ep": 1.0, "attention_dp": 1.0,
         "body_bytes": body,
@@ -32,6 +32,7 @@ def serving_case(
         "max_sequences": 256.0, "max_batched": 8192.0, "memory_fraction": 0.9, "fraction_of_free": 0.0,
         "single_user": 0.0,
         "vllm": 1.0, "in_server": 8.0, "network": 50e9, "draft_tokens": 0.0, "accepted": 0.0, "draft_cost": 0.0,
+        "static_fraction": 0.0,
     }  # fmt: skip
     run.update(changes)
     index = cases.constants_index(setting, CALIBRATION)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gpuplanner.model import case as cases
 from gpuplanner.model import memory
 from gpuplanner.model.case import LlmColumns
+from gpuplanner.units import GIB
 from tests.model.serving_cases import CATALOG, serving_case
 
 # Published counts; four digits are printed.
@@ -84,3 +85,36 @@ def test_longer_sequences_never_need_less_cache(first, second):
     case = serving_case("Gemma-3-27B")
     short, long = (memory.cache_bytes(case, np.array([tokens]))[0] for tokens in sorted((first, second)))
     assert short <= long
+
+
+# Start-up logs of vLLM 0.11 on an H100 of 79.18 GiB at 16,000 tokens, 0.90 of memory (llm-d-planner,
+# docs/empirical-vllm-memory-results.md): peak activations and room for the cache in GiB.
+START_UP = [
+    ("Llama-3.1-8B", "bf16", 4.76, 51.38),
+    ("Qwen3-32B", "bf16", 5.64, 4.45),
+    ("gpt-oss-20b", "mxfp4", 7.38, 50.28),
+]
+
+
+@pytest.mark.parametrize(("llm", "weights", "activations", "room"), START_UP)
+def test_vllm_makes_room_to_sample_from_1024_sequences(llm, weights, activations, room):
+    case = serving_case(llm, weights=weights, max_sequences=1024.0)
+    memory_of = memory.serving_memory(case)
+    # Captured graphs (0.5 GiB) are counted from later versions on.
+    assert memory_of.activations[0] / GIB == pytest.approx(activations, rel=0.05)
+    assert memory_of.budget[0] / GIB == pytest.approx(room, abs=2.0)
+
+
+def test_the_share_of_sglang_is_for_weights_and_cache_alone():
+    # SGLang log, 4 x H100, Qwen3-235B in FP8 at 0.93: 8.23 GB of keys and as much of values a card.
+    case = serving_case("Qwen3-235B-A22B", weights="fp8", engine="SGLang", tp=4.0, memory_fraction=0.93, vllm=0.0)
+    static = case._replace(run=case.run._replace(static_fraction=np.array([1.0])))
+    assert memory.serving_memory(static).budget[0] == pytest.approx(2 * 8.23 * GIB, rel=0.1)
+    assert memory.serving_memory(case).budget[0] < memory.serving_memory(static).budget[0]
+
+
+def test_fp4_files_of_hybrids_keep_linear_attention_in_16_bit():
+    dense, hybrid = CATALOG.llms["Qwen3-32B"], CATALOG.llms["Qwen3.6-27B"]
+    assert cases.bytes_per_weight("nvfp4", dense)[0] == 4.5 / 8
+    assert 4.5 / 8 < cases.bytes_per_weight("nvfp4", hybrid)[0] < 2.0
+    assert cases.bytes_per_weight("fp8", hybrid)[0] == cases.bytes_per_weight("fp8", dense)[0]

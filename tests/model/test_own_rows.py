@@ -11,6 +11,7 @@ from gpuplanner.i18n import facts
 from gpuplanner.model import own_rows
 from gpuplanner.model.edit import replace
 from gpuplanner.model.evaluate import evaluate
+from gpuplanner.model.explain import explain
 from gpuplanner.model.own_rows import Like, Residual, posterior
 from gpuplanner.model.plan import Plan, UserLoad
 from gpuplanner.model.results import Results
@@ -289,3 +290,18 @@ def test_every_figure_that_own_rows_move_is_noted_and_no_other():
     assert {shift.family for shift in result.own} == {"serving_tpot"}
     assert result.per_token_s.note == result.output_tokens_s.note == "own_rows"
     assert result.output_tokens_s_limit.note == result.first_token_idle_s.note == result.memory_share.note == ""
+
+
+@pytest.mark.parametrize("metric", ["output", "per_token", "headroom"])
+def test_the_derivation_of_a_moved_figure_names_what_it_was_and_the_factor(metric):
+    asked = full_queue(lowest_format="8-bit", load=UserLoad(users=200), first_token_s=2.0, per_token_s=0.05)
+    slow = {**ROW, "value": 0.8 * predicted(ROW)}
+    with_rows = serving_plan(slow, workload=asked)
+    tree = explain(with_rows, catalog(), evaluate(with_rows, catalog()), "A", metric)
+    bare = serving_plan(workload=asked)
+    before = explain(bare, catalog(), evaluate(bare, catalog()), "A", metric)
+    assert tree is not None and before is not None
+    without, factor = tree.children
+    assert without == before._replace(key="without_own_rows", role="×")
+    assert factor.origin == "measured"
+    assert tree.value == pytest.approx(without.value * factor.value)

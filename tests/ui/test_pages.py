@@ -39,14 +39,12 @@ def test_a_page_takes_the_whole_window_and_gives_it_back(window):
 )
 def test_back_returns_to_the_same_focus(window, qtbot, key, modifier):
     window.activateWindow()
-    field = window.cluster.rows[0].servers if hasattr(window.cluster.rows[0], "servers") else window.cluster.rows[0]
     window.comparison.table.setFocus()
     before = QApplication.focusWidget()
     page = window.open_page("accuracy")
     assert QApplication.focusWidget() is page.first()
     qtbot.keyClick(page.first(), key, modifier)
     assert QApplication.focusWidget() is before
-    assert field is not None
 
 
 def test_a_hidden_dock_stays_hidden_after_a_page(window):
@@ -78,6 +76,24 @@ def test_pages_open_without_a_plan_and_lead_back_to_the_examples(window):
     window.back()
     assert not window.shows_plan
     assert window.welcome.isVisible()
+
+
+def test_alt_and_a_digit_opens_a_tab_of_the_comparison(window, qtbot):
+    qtbot.keyClick(window.comparison.table, Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)
+    assert window.comparison.tabs.currentIndex() == 3
+
+
+def test_the_tab_of_accuracy_leads_to_the_row(window, qtbot):
+    tabs = window.comparison.tabs
+    window.show_tab(next(at for at in range(tabs.count()) if tabs.tabText(at) == "Accuracy"))
+    chart = window.comparison._rows_chart
+    assert {point.family for point in chart.data.points} == {"max_throughput"}
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Right)
+    qtbot.keyClick(chart, Qt.Key.Key_Return)
+    page = window._pages.page
+    smallest = min(chart.data.points, key=lambda point: point.measured)
+    assert str(smallest.row["source"]) in page.details.text()
 
 
 def test_an_unknown_page_is_a_mistake_of_ours(window):

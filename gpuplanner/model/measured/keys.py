@@ -153,7 +153,7 @@ _ENGINE_WORDS = (
     ("mlx", "MLX"), ("mlc", "MLC"), ("transformers", "HF transformers"), ("gptq", "HF transformers"), ("awq",
     "HF transformers"),
     ("accelerate", "HF transformers"), ("ktransformers", "llama.cpp"), ("fastllm", "llama.cpp"), ("pegainfer", "vLLM"),
-    ("deepspeed", "TGI"), ("aphrodite", "vLLM"),
+    ("deepspeed", "TGI"), ("aphrodite", "vLLM before 0.6"),
 )  # fmt: skip
 ERAS = frozenset(
     {

@@ -449,9 +449,24 @@ def _cpu(prepared: Prepared, values: np.ndarray, calibration: Calibration) -> No
     llm = LlmColumns(*np.array([record.llm for record in records]).T)
     body, expert, rest = np.array([record.bytes_per_weight for record in records]).T
     columns = np.array(
-        [(r.kv_bytes, r.bandwidth, r.sockets, r.cores, r.avx512, r.tuned, r.input, r.output) for r in records], float
+        [
+            (
+                r.kv_bytes,
+                r.bandwidth,
+                r.sockets,
+                r.cores,
+                r.avx512,
+                r.server,
+                r.tuned,
+                r.eight_bit,
+                r.input,
+                r.output,
+            )
+            for r in records
+        ],
+        float,
     ).T
-    kv, bandwidth, sockets, cores, avx512, tuned, prompt, answer = columns
+    kv, bandwidth, sockets, cores, avx512, server, tuned, eight_bit, prompt, answer = columns
     active = llm.nonexpert * body + llm.experts_per_token * llm.expert * expert + llm.head * rest
     cache = (llm.kv_full + llm.kv_window) * (prompt + answer / 2.0) * kv + llm.state_bytes
     token = cpu.cpu_decode_s(active + cache, bandwidth, sockets, llm.experts, calibration)
@@ -460,7 +475,9 @@ def _cpu(prepared: Prepared, values: np.ndarray, calibration: Calibration) -> No
         + 2.0 * llm.head
         + prompt**2 / 2.0 * (llm.prefill_full + llm.prefill_window)
     )
-    reading = cpu.cpu_prefill_s(flop, cpu.cpu_peak(cores, avx512 > 0), tuned > 0, calibration)
+    rows = np.where(llm.experts > 0, prompt * llm.experts_per_token / np.maximum(llm.experts, 1.0), np.inf)
+    peak = cpu.cpu_peak(cores, avx512 > 0, server > 0)
+    reading = cpu.cpu_prefill_s(flop, peak, tuned > 0, calibration, eight_bit > 0, rows)
     figures = {
         "tpot_s": token,
         "output_tokens_per_s": 1.0 / token,

@@ -43,6 +43,8 @@ _ASSUMED_SEQUENCE = 2048.0
 _LINK = {name: position for position, name in enumerate(GpuColumns._fields)}
 # Memory from which vLLM takes large prefill batches and many sequences by default.
 _LARGE_CARD_BYTES = 70 * GIB
+# What an allocator holds after a first large pass, next to the largest sum of live tensors: twice in the log of an A40.
+_RESERVED = 2.0
 # What servers of a generation are sold with, bytes/s of network a GPU.
 _NETWORK_BY_ARCHITECTURE = {
     "Hopper": 50e9,
@@ -116,7 +118,9 @@ class CpuRow(NamedTuple):
     sockets: float
     cores: float
     avx512: bool
+    server: bool
     tuned: bool
+    eight_bit: bool
     input: float
     output: float
 
@@ -161,7 +165,7 @@ def need(value: Any, key: str) -> Any:
     return value
 
 
-_SIZE = re.compile(r"\s+(\d+)\s*GB$", re.IGNORECASE)
+_SIZE = re.compile(r"\s+(\d+)\s*GB(?:\s+carve-out)?$", re.IGNORECASE)
 _ONE_DEVICE = re.compile(r"\s+(?:one|1|single)\s+(?:GCD|tile|die)\b.*$", re.IGNORECASE)
 
 
@@ -178,11 +182,13 @@ def card_of(keys: Keys, lookup: Lookup) -> Card:
     """The card of a row.
 
     "MI250X one GCD" is one device of the card of that name. A chip that is sold with several memory sizes ("Apple M4
-    Pro
-    24GB") is the entry without the size where the catalog holds one version of it.
+    Pro 24GB") is the entry without the size; where a name leaves the number of GPU cores open, the full chip is taken:
+    it reads memory as fast.
     """
     name = need(keys.text("gpu"), "gpu")
     memory = keys.number("gpu_memory_gb", 0.1)
+    if " + " in name:
+        raise Unpredictable(_("“%(name)s” mixes cards: only groups of one kind are predicted.") % {"name": name})
     try:
         gpu = lookup.entry("gpu", name)
         return Card(gpu, float(gpu.gpus_per_card), memory)
@@ -191,13 +197,18 @@ def card_of(keys: Keys, lookup: Lookup) -> Card:
         if one != name:
             return Card(lookup.entry("gpu", one), 1.0, memory)
         size = _SIZE.search(name)
-        if size is None or not name.startswith("Apple"):
+        chip = (name[: size.start()] if size else name).split(" (")[0].removesuffix(" iGPU")
+        chips = (gpu for gpu in lookup.catalog.gpus.values() if gpu.form_factor == "SoC")
+        versions = [gpu for gpu in chips if gpu.name.split(" (")[0] == chip]
+        if not versions:
             raise
-        stem = name[: size.start()]
-        versions = [gpu for gpu in lookup.catalog.gpus.values() if gpu.name.split(" (")[0] == stem]
-        if len(versions) != 1:
-            raise
-        return Card(versions[0], 1.0, memory or float(size.group(1)))
+        memory = memory or (float(size.group(1)) if size else None)
+        return Card(max(versions, key=_cores_in_name), 1.0, memory)
+
+
+def _cores_in_name(gpu: Gpu) -> int:
+    cores = re.search(r"(\d+)-core", gpu.name)
+    return int(cores.group(1)) if cores else 0
 
 
 def _model(keys: Keys, lookup: Lookup) -> Llm:
@@ -364,8 +375,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     peak = compute_peak(columns, setting)
     if not np.isfinite(peak):
         raise Unpredictable(_("The computing rate of %(name)s is not known for this precision.") % {"name": gpu.name})
-    native_mxfp4 = "mxfp4" in (llm.native_dtype or "")
-    body, expert, rest = bytes_per_weight(weights, native_mxfp4)
+    body, expert, rest = bytes_per_weight(weights, llm, single)
     shape: Any = LlmColumns(*llm_columns(llm))
     kv_word = keys.text("kv")
     kv_bytes = _kv_bytes(kv_word, engine, weights)
@@ -402,6 +412,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         prompt + answer),
         fraction, of_free, float(single), float(engine.startswith("vLLM")), per_node,
         network_per_gpu(keys.text("network"), per_node, architecture), 0.0, 0.0, 0.0,
+        float(engine == "SGLang"),
     )  # fmt: skip
     context = keys.number("max_model_len", 1.0) or keys.number("seq_len", 1.0)
     stated_context = (
@@ -413,7 +424,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single,
         keys.has("scenario"), _offload(keys, family, llm), beams, _publisher(keys) in _MEDIAN_GAPS, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
-        keys.number("power_limit_w", 1.0) or math.nan, (keys.number("host_memory_gbs", 0.1) or math.nan) * 1e9,
+        keys.number("power_limit_w", 1.0) or math.nan, (_host_bandwidth(keys) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
         serving_evidence(setting, gpu, llm, runtime, layout, columns, known, max(stated_context, prompt + answer),
         per_node, calibration),
@@ -506,8 +517,9 @@ def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: fl
     if engine in ("HF transformers", "gpt-fast"):
         return used * (keys.number("batch", 1.0) or 1.0)
     if engine == "vLLM before 0.6":
-        # These versions made room for one whole prompt of the longest context.
-        return keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
+        # These versions made room for one whole prompt of the longest context, and for what the allocator had reserved.
+        longest = keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
+        return _RESERVED * longest
     if engine.startswith("vLLM") and memory < _LARGE_CARD_BYTES:
         return 2048.0
     return 8192.0
@@ -797,6 +809,9 @@ _CORES = (
 )  # fmt: skip
 
 
+_SERVER_CPU = re.compile(r"epyc|xeon|threadripper|platinum|gold|kunpeng|x99|graviton|ampere altra", re.IGNORECASE)
+
+
 def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     """Read a row about a host without a GPU."""
     llm = _model(keys, lookup)
@@ -804,7 +819,7 @@ def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     metric = keys.text("metric") or ""
     stated = keys.text("weights")
     weights = weight_format(stated) if stated else default_weights(llm)
-    bandwidth = keys.number("host_memory_gbs", 0.1)
+    bandwidth = _host_bandwidth(keys)
     sockets = 2.0 if _two_sockets(host) else 1.0
     cpu = _named_cpu(host, lookup)
     if bandwidth is None and cpu is not None:
@@ -815,10 +830,12 @@ def cpu_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> CpuRow:
     engine = keys.record("engine")
     tuned = any(_TUNED_CPU.search(engine.text(key) or "") for key in ("name", "kind"))
     prompt, answer = _lengths(keys, metric)
+    server = bool(_SERVER_CPU.search(host))
     avx512 = bool(cpu.avx512) if cpu is not None else bool(_AVX512.search(host))
     return CpuRow(
-        llm_columns(llm), bytes_per_weight(weights, "mxfp4" in (llm.native_dtype or "")), _kv_bytes(keys.text("kv")),
-        (bandwidth or math.nan) * 1e9, sockets, cores, avx512, tuned, prompt, answer,
+        llm_columns(llm), bytes_per_weight(weights, llm, True), _kv_bytes(keys.text("kv")),
+        (bandwidth or math.nan) * 1e9, sockets, cores, avx512, server, tuned,
+        WEIGHT_FORMATS[weights].level <= 8, prompt, answer,
     )  # fmt: skip
 
 
@@ -834,6 +851,39 @@ def _cores(host: str, sockets: float) -> float:
     return next(
         (float(cores) * sockets for pattern, cores in _CORES if re.search(pattern, host.casefold())), 8.0 * sockets
     )
+
+
+_TRANSFERS = re.compile(r"ddr([345])x?[\s-]*(\d{4})?", re.IGNORECASE)
+_CHANNELS = re.compile(r"(\d+)\s*(?:memory\s*)?channels?", re.IGNORECASE)
+_CHANNEL_WORDS = (("dual-channel", 2), ("quad-channel", 4), ("octa-channel", 8), ("eight-channel", 8))
+# Millions of transfers a second of the usual memory of a generation, and channels a socket by the processor's name.
+_USUAL_TRANSFERS = {"3": 1600.0, "4": 3200.0, "5": 5600.0}
+_CHANNELS_BY_NAME = (
+    (r"epyc 9|xeon 6|turin|genoa", 12, "5"), (r"epyc 7|milan|rome", 8, "4"), (r"threadripper pro", 8, "5"),
+    (r"threadripper", 4, "4"), (r"x99|e5-26", 4, "4"), (r"xeon|platinum|gold", 8, "5"),
+    (r"ryzen [3579] [1-5]\d{3}", 2, "4"), (r"ryzen|core.{0,6} (?:i[3579]|ultra)|\bi[3579]-1[2-5]\d{3}", 2, "5"),
+    (r"\bi[3579]-\d{4,5}", 2, "4"),
+)  # fmt: skip
+
+
+def _host_bandwidth(keys: Keys) -> float | None:
+    """Memory bandwidth of all sockets of a row's host: stated, else channels x transfers x 8 bytes from what its words
+    say, else from what such processors are sold with. [GB/s]; None where nothing tells."""
+    stated = keys.number("host_memory_gbs", 0.1)
+    if stated is not None:
+        return stated
+    host = (keys.text("host") or "").casefold()
+    named = next(((count, kind) for pattern, count, kind in _CHANNELS_BY_NAME if re.search(pattern, host)), None)
+    kind = _TRANSFERS.search(host)
+    counted = _CHANNELS.search(host)
+    channels = float(counted.group(1)) if counted else next((n for word, n in _CHANNEL_WORDS if word in host), None)
+    if channels is None:
+        channels = named[0] if named else None
+    if channels is None or not (kind or named):
+        return None
+    generation = kind.group(1) if kind else str(named[1] if named else "5")
+    transfers = float(kind.group(2)) if kind and kind.group(2) else _USUAL_TRANSFERS[generation]
+    return channels * transfers * 8e-3 * (2.0 if _two_sockets(host) else 1.0)
 
 
 _NODE_NETWORK_DEFAULT = 8 * 50e9
@@ -915,6 +965,6 @@ def read(row: Mapping[str, Any], family: str, lookup: Lookup, calibration: Calib
         keys, lookup
     ):
         return training_row(keys, lookup, calibration)
-    if family == "offload" and not keys.has("host_memory_gbs"):
+    if family == "offload" and _host_bandwidth(keys) is None:
         raise Unpredictable(_("The speed of the host's memory (“host_memory_gbs”) is not stated."))
     return serving_row(keys, lookup, calibration, family)

@@ -12,10 +12,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF, QTransform
 
+from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _, format, measured, ngettext
+from gpuplanner.model.plan import FineTune, Plan, Serve, Workload
+from gpuplanner.model.results import Results
 from gpuplanner.ui.charts.base import Axis, Chart, Place, Right, faded, log_ticks, tick_text
 from gpuplanner.ui.theme import ThemeSource
-from gpuplanner.validation.accuracy import Point, spread_80
+from gpuplanner.validation.accuracy import Point, points, spread_80
 
 # The architectures with a colour of their own, in the order of the theme's series; all others share the last.
 ARCHITECTURES = (
@@ -48,19 +51,19 @@ class Cloud(NamedTuple):
     inside: float
 
 
-def cloud_of(points: tuple[Point, ...]) -> Cloud | None:
+def cloud_of(chosen: tuple[Point, ...]) -> Cloud | None:
     """The points in the unit of the axes; None where there are none."""
-    if not points:
+    if not chosen:
         return None
-    units = {measured.unit(str(point.row.get("metric"))) for point in points}
-    sizes = np.array([measured.size(str(point.row.get("metric"))) for point in points])
-    x = np.log10(np.array([point.measured for point in points]) / sizes)
-    y = np.log10(np.array([point.predicted for point in points]) / sizes)
-    letters = tuple(letter_of(point.architecture) for point in points)
-    errors = [abs(point.error) for point in points]
+    units = {measured.unit(str(point.row.get("metric"))) for point in chosen}
+    sizes = np.array([measured.size(str(point.row.get("metric"))) for point in chosen])
+    x = np.log10(np.array([point.measured for point in chosen]) / sizes)
+    y = np.log10(np.array([point.predicted for point in chosen]) / sizes)
+    letters = tuple(letter_of(point.architecture) for point in chosen)
+    errors = [abs(point.error) for point in chosen]
     return Cloud(
-        points, x, y, letters, spread_80(points), units.pop() if len(units) == 1 else "", float(np.median(errors)),
-        float(np.mean([point.inside for point in points])),
+        chosen, x, y, letters, spread_80(chosen), units.pop() if len(units) == 1 else "", float(np.median(errors)),
+        float(np.mean([point.inside for point in chosen])),
     )  # fmt: skip
 
 
@@ -69,23 +72,45 @@ def letter_of(architecture: str) -> str:
     return _LETTERS[ARCHITECTURES.index(architecture)] if architecture in ARCHITECTURES else _LETTERS[-1]
 
 
+def family_in_hand(workload: Workload | None) -> str:
+    """The family of rows that are like the figure by which a workload is judged; "" without a workload."""
+    if workload is None:
+        return ""
+    if isinstance(workload, Serve):
+        return "max_throughput"
+    return "finetune" if isinstance(workload, FineTune) else "training"
+
+
 class AccuracyChart(Chart):
     """Log against log, square; hovering a point says its source, its row and how far off we were."""
 
     key = "accuracy"
     explains = "row"
 
-    def __init__(self, theme: ThemeSource) -> None:
+    def __init__(self, theme: ThemeSource, catalog: Catalog | None = None) -> None:
         self._order: tuple[str, ...] = ()
         self._by_id: dict[str, int] = {}
+        self._catalog = catalog
+        self._family = ""
         super().__init__(theme)
 
-    def show_points(self, points: tuple[Point, ...]) -> None:
+    def show_results(self, plan: Plan, results: Results, workload_id: str, selected: str) -> None:
+        """Show the rows that are like the figure by which the workload is judged; for a chart beside others."""
+        if not self.isVisible():
+            self._waiting = plan, results, workload_id, selected
+            return
+        self._waiting = None
+        family = family_in_hand(next((each for each in plan.workloads if each.id == workload_id), None))
+        if self._catalog is not None and family != self._family:
+            self._family = family
+            self.show_points(tuple(point for point in points(self._catalog) if point.family == family))
+
+    def show_points(self, chosen: tuple[Point, ...]) -> None:
         """Show these rows."""
-        self.data = cloud_of(points)
-        self._by_id = {str(point.row.get("id")): at for at, point in enumerate(points)}
+        self.data = cloud_of(chosen)
+        self._by_id = {str(point.row.get("id")): at for at, point in enumerate(chosen)}
         self._order = () if self.data is None else tuple(
-            str(points[at].row.get("id")) for at in np.argsort(self.data.x, kind="stable")
+            str(chosen[at].row.get("id")) for at in np.argsort(self.data.x, kind="stable")
         )  # fmt: skip
         self.zoomed = False
         self._arrange_all()
@@ -148,6 +173,7 @@ class AccuracyChart(Chart):
         painter.restore()
         self._paint_legend(painter, area, data)
         self._paint_counts(painter, area, data)
+        self._paint_axes(painter, area, data)
 
     def _paint_points(self, painter: QPainter, place: Place, data: Cloud) -> None:
         theme = self.theme
@@ -165,12 +191,21 @@ class AccuracyChart(Chart):
             painter.setPen(QPen(theme.text, 2))
             painter.drawEllipse(place.point(float(data.x[i]), float(data.y[i])), _RADIUS + 4, _RADIUS + 4)
 
+    def _paint_axes(self, painter: QPainter, area: QRectF, data: Cloud) -> None:
+        """What runs along which axis."""
+        theme = self.theme
+        unit = data.unit
+        across = _("measured, {unit}").format(unit=unit) if unit else _("measured")
+        up = _("predicted, {unit}").format(unit=unit) if unit else _("predicted")
+        self.paint_text(painter, QPointF(area.right() - 10, area.bottom() - 10), across, theme.text2, align=Right)
+        self.paint_text(painter, QPointF(area.left() + 8, area.top() + 10), up, theme.text2)
+
     def _paint_legend(self, painter: QPainter, area: QRectF, data: Cloud) -> None:
         """Marker, architecture and count, from the top left down."""
         theme = self.theme
         counts = Counter(data.letters)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        y = area.top() + 14
+        y = area.top() + 30
         for letter in _LETTERS:
             if not counts[letter]:
                 continue
@@ -193,7 +228,7 @@ class AccuracyChart(Chart):
             _("80 % within ×/÷ {factor}").format(factor=format.number(data.factor)),
             _("in their family's band: {share}").format(share=format.percent(data.inside)),
         ]
-        y = area.bottom() - 14 - 16 * (len(lines) - 1)
+        y = area.bottom() - 32 - 16 * (len(lines) - 1)
         for line in lines:
             self.paint_text(painter, QPointF(area.right() - 10, y), line, theme.text2, align=Right)
             y += 16
@@ -235,8 +270,8 @@ class AccuracyChart(Chart):
 
     def subtitle(self) -> str:
         if self.data.unit:
-            return _("{unit}, both axes logarithmic; the line is where both are equal").format(unit=self.data.unit)
-        return _("each row in its unit, both axes logarithmic; the line is where both are equal")
+            return _("logarithmic; on the line both are equal")
+        return _("each row in its unit, logarithmic; on the line both are equal")
 
     def summary(self) -> str:
         data: Cloud = self.data
@@ -290,12 +325,12 @@ def _marker(letter: str, at: QPointF, radius: float) -> QPainterPath:
         path.closeSubpath()
     elif shape in (3, 4):
         corners = 4 if shape == 3 else 10
-        points = []
+        outline = []
         for corner in range(corners):
             size = radius * (1.3 if shape == 3 or corner % 2 == 0 else 0.6)
             angle = 2 * math.pi * corner / corners - math.pi / 2
-            points.append(at + QPointF(size * math.cos(angle), size * math.sin(angle)))
-        path.addPolygon(QPolygonF(points))
+            outline.append(at + QPointF(size * math.cos(angle), size * math.sin(angle)))
+        path.addPolygon(QPolygonF(outline))
         path.closeSubpath()
     else:
         arm, thick = radius * 1.2, radius * 0.4

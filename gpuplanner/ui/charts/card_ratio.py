@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from gpuplanner.i18n import _, format
 from gpuplanner.model.card_ratio import CardRatio, TaskRatio
 from gpuplanner.report import card_ratio as words
-from gpuplanner.ui.charts.base import Chart, Named, Place, Swatch, Tick, bar, faded, nice_ticks
+from gpuplanner.ui.charts.base import Chart, Left, Named, Place, Right, Swatch, Tick, bar, faded, nice_ticks
 from gpuplanner.validation.card_pairs import Pairs
 
 
@@ -69,11 +69,14 @@ class CardRatioChart(Chart):
             self.paint_nothing(painter, place, _("Nothing to compare yet"))
             return
         theme, area = self.theme, place.area
+        largest = max(claim.claim for claim in data.found.claims)
         for claim in data.found.claims:
             x = round(place.x(claim.claim))
             self.paint_limit(painter, (QPointF(x, area.top()), QPointF(x, area.bottom())), theme.text3)
             text = _("quoted {ratio}").format(ratio=words.quoted(claim.claim))
-            self.paint_text(painter, QPointF(x + 4, place.y(-0.68)), text, theme.text2, size=10)
+            # One stands left of its line and the other right, so that near ones do not cover each other.
+            side, by = (Left, 4) if claim.claim == largest else (Right, -4)
+            self.paint_text(painter, QPointF(x + by, place.y(-0.68)), text, theme.text2, size=10, align=side)
         equal = round(place.x(1.0))
         painter.setPen(QPen(theme.text2, theme.border))
         painter.drawLine(QPointF(equal, area.top()), QPointF(equal, area.bottom()))

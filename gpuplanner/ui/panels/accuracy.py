@@ -14,7 +14,7 @@ from gpuplanner.model.comparison import scenario_name
 from gpuplanner.model.evidence import Near
 from gpuplanner.model.plan import Serve
 from gpuplanner.ui.background import Background
-from gpuplanner.ui.charts.accuracy import AccuracyChart
+from gpuplanner.ui.charts.accuracy import AccuracyChart, family_in_hand
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.evaluation import Evaluation
 from gpuplanner.ui.fields import ChoiceField, NameField
@@ -24,7 +24,7 @@ from gpuplanner.ui.theme import Theme, ThemeSource
 from gpuplanner.validation import accuracy
 from gpuplanner.validation.accuracy import Choice, Point
 
-SIDE_WIDTH = 600
+SIDE_LEAST, SIDE_MOST = 520, 640
 NEAREST = 6
 # Figures that rows measure, as keys of the comparison: of serving and of training.
 _SERVED = ("output", "first_token", "per_token", "single_stream", "prefill", "memory_used", "energy_per_million")
@@ -46,6 +46,7 @@ class AccuracyPage(Page):
         self.choice = Choice()
         self._key = ""
         self._shown: Mapping[str, Any] | None = None
+        self._follows = False
         self.chart = AccuracyChart(theme)
         self.chart.explain_requested.connect(self._point_chosen)
 
@@ -65,7 +66,7 @@ class AccuracyPage(Page):
         filters = QHBoxLayout()
         filters.setContentsMargins(12, 8, 12, 0)
         filters.setSpacing(6)
-        self.family.setMinimumWidth(150)
+        self.family.setMinimumWidth(130)
         for field in (self.family, self.card, self.model, self.engine):
             filters.addWidget(field, 1)
         filters.addWidget(self.all_button)
@@ -117,12 +118,13 @@ class AccuracyPage(Page):
         side = QWidget()
         side.setLayout(right)
         right.setContentsMargins(0, 0, 0, 0)
-        side.setFixedWidth(SIDE_WIDTH)
+        side.setMinimumWidth(SIDE_LEAST)
+        side.setMaximumWidth(SIDE_MOST)
 
         line = QHBoxLayout()
         line.setSpacing(8)
-        line.addWidget(left, 1)
-        line.addWidget(side)
+        line.addWidget(left, 3)
+        line.addWidget(side, 2)
         self.body.addLayout(line, 1)
 
         self._rules = Background(self)
@@ -132,7 +134,7 @@ class AccuracyPage(Page):
         document.selection_changed.connect(self._show_nearest)
         document.workload_changed.connect(self._show_nearest)
         evaluation.results_changed.connect(self._show_nearest)
-        self.choice = Choice(family=self._family_in_hand())
+        self.choice = Choice(family=family_in_hand(self._workload()))
 
     # --- showing -----------------------------------------------------------------
 
@@ -185,16 +187,10 @@ class AccuracyPage(Page):
 
     def show_row(self, identity: str) -> None:
         """Show the source of a row. Raises `KeyError` for an unknown one."""
+        self._follows = False
         self._show_details(self._by_id[identity].row)
 
     # --- filters -----------------------------------------------------------------
-
-    def _family_in_hand(self) -> str:
-        """The family of the figure that the selected scenario is judged by."""
-        workload = self._workload()
-        if workload is None:
-            return ""
-        return "max_throughput" if isinstance(workload, Serve) else workload.kind.replace("train", "training")
 
     def _families(self) -> list[tuple[str, str]]:
         counts = Counter(point.family for point in self._points)
@@ -263,11 +259,16 @@ class AccuracyPage(Page):
             )
         self._near_note.setText(self._note())
         columns = [
-            Column(_("Measured case")), Column(_("Differs in"), 150), Column(_("Measured"), 96, True),
+            Column(_("Measured case")), Column(_("Differs in"), 170), Column(_("Measured"), 96, True),
             Column(_("Error"), 62, True),
         ]  # fmt: skip
         self.nearest.show_rows(columns, [_near_cells(near) for near in self._near], [_spoken(n) for n in self._near])
         self.nearest.setFixedHeight(max(self.nearest.wanted_height(), 40))
+        if self._near and (self._shown is None or self._follows):
+            # Until a row is chosen, the details are those of the nearest.
+            self._follows = True
+            self.nearest.choose(0)
+            self._show_details(self._near[0].row)
 
     def _note(self) -> str:
         errors = [abs(near.error) for near in self._near if near.error is not None]
@@ -286,6 +287,7 @@ class AccuracyPage(Page):
         )
 
     def _near_chosen(self, at: int) -> None:
+        self._follows = False
         self._show_details(self._near[at].row)
 
     # --- one row -----------------------------------------------------------------
@@ -331,7 +333,7 @@ class AccuracyPage(Page):
 
     def _show_families(self) -> None:
         columns = [
-            Column(_("Family")), Column(_("Rows"), 52, True), Column(_("Publishers"), 74, True),
+            Column(_("Family")), Column(_("Rows"), 52, True), Column(_("Publishers"), 74, True, True),
             Column(_("Median"), 60, True), Column(_("90 %"), 60, True), Column(_("In band"), 60, True),
             Column(_("Rule of thumb"), 96, True),
         ]  # fmt: skip

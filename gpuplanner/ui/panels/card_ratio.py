@@ -22,7 +22,7 @@ from gpuplanner.ui.theme import Theme, ThemeSource
 from gpuplanner.validation.card_pairs import Pair, Pairs
 
 FIRST, SECOND, LLM = Side("H100 SXM 80GB"), Side("A100 SXM 80GB"), "Llama-3.1-70B"
-_PAIRS_WIDTH = 520
+_PAIRS_LEAST, _PAIRS_MOST = 400, 520
 
 
 class CardRatioPage(Page):
@@ -77,11 +77,11 @@ class CardRatioPage(Page):
         self.reasons.setAlignment(Qt.AlignmentFlag.AlignTop)
         why = _card(self.reasons_title, self.reasons)
         why.layout().addStretch(1)  # type: ignore[union-attr]
-        why.setFixedWidth(_PAIRS_WIDTH)
+        _between(why)
         upper = QHBoxLayout()
         upper.setSpacing(8)
-        upper.addWidget(_card(self.chart), 1)
-        upper.addWidget(why)
+        upper.addWidget(_card(self.chart), 2)
+        upper.addWidget(why, 1)
         self.body.addLayout(upper, 10)
 
         self.table, self.pairs = TextTable(theme), TextTable(theme)
@@ -111,10 +111,10 @@ class CardRatioPage(Page):
         self.pair_details.setProperty("tone", "second")
         lower = QHBoxLayout()
         lower.setSpacing(8)
-        lower.addWidget(_card(self.table), 1)
+        lower.addWidget(_card(self.table), 2)
         pairs = _card(self.pairs_title, self.pairs, self.pair_details)
-        pairs.setFixedWidth(_PAIRS_WIDTH)
-        lower.addWidget(pairs)
+        _between(pairs)
+        lower.addWidget(pairs, 1)
         self.body.addLayout(lower, 9)
         self._recompute()
 
@@ -222,8 +222,9 @@ class CardRatioPage(Page):
 
     def _show_table(self, ratio: CardRatio, pairs: Mapping[str, Pairs]) -> None:
         columns = [
-            Column(_("Task")), Column(_("Cards of each"), 92, True), Column(ratio.first.gpu, 130, True),
-            Column(_("Binds"), 118), Column(ratio.second.gpu, 130, True), Column(_("Binds"), 118),
+            Column(_("Task")), Column(_("Cards of each"), 92, True, True), Column(ratio.first.gpu, 112, True),
+            Column(_("Binds"), 118, False, True), Column(ratio.second.gpu, 112, True),
+            Column(_("Binds"), 118, False, True),
             Column(_("Ratio"), 62, True), Column(_("80 % band"), 84, True), Column(_("Measured"), 74, True),
             Column(_("Pairs"), 46, True),
         ]  # fmt: skip
@@ -322,6 +323,12 @@ def _pair_details(pair: Pair) -> str:
         lines.append(f"{measured.setting(row)}: {measured.value(metric, float(row['value']))}")
     lines.append(_("Source: {text}").format(text=pair.first.get("source")))
     return "\n".join(lines)
+
+
+def _between(card: QFrame) -> None:
+    """Cards at the right give way to the chart and the table in a narrow window."""
+    card.setMinimumWidth(_PAIRS_LEAST)
+    card.setMaximumWidth(_PAIRS_MOST)
 
 
 def _card(*inside: QWidget) -> QFrame:

@@ -649,7 +649,7 @@ class DerivationPage(Page):
         found = sources(self.root) if self.root is not None else ()
         self._source_nodes = tuple(nodes[0] for _citation, nodes in found)
         self._sources_title.setText(_("Sources") + f"  {len(found)}")
-        columns = [Column("", 26), Column(_("Document")), Column(_("Figures"), 150), Column(_("Date"), 84),
+        columns = [Column("", 26), Column(_("Document")), Column(_("Figures"), 120), Column(_("Date"), 74),
                    Column(_("Confidence"), 74)]  # fmt: skip
         rows = []
         for at, (citation, nodes) in enumerate(found, 1):
@@ -722,7 +722,9 @@ class DerivationPage(Page):
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.deleteLater()
-        for way in self._ways[:_WAYS]:
+        # One step may solve several findings: it is offered once.
+        once = {(way.key, way.edits): way for way in reversed(self._ways)}
+        for way in [way for way in self._ways if once[way.key, way.edits] is way][:_WAYS]:
             sentence = facts.sentence(way.key, way.numbers, self.tree.currency)
             effect = facts.scale("tokens_s", ()).text(way.speed.value) if way.speed.value is not None else ""
             cost = format.signed_money(way.extra_cost, self.tree.currency) if way.extra_cost else _("no cost")
