@@ -211,6 +211,14 @@ def test_a_measured_row_comes_back_predicted_or_with_a_reason(capsys, tmp_path):
     assert second["predicted"] is None and second["skipped"]
 
 
+def test_validate_names_as_many_of_the_worst_rows_as_asked(capsys):
+    rows = str(paths.resources() / "measurements" / "facility.jsonl")
+    for words in (("--worst", "2", rows), (rows, "--worst", "2"), (rows, "--worst=2")):
+        assert all(len(found) <= 2 for found in data_of(capsys, "validate", *words)["worst"].values())
+    assert "worst" not in data_of(capsys, "validate", rows)
+    refused(capsys, "validate", rows, "--worst", "many")
+
+
 def test_a_damaged_row_is_refused_with_its_line(capsys, tmp_path):
     path = tmp_path / "ours.jsonl"
     path.write_text('{"id": "a"}\n{"id": \n')

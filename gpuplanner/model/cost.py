@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Price
-from gpuplanner.model import hardware
+from gpuplanner.model import hardware, wear
 from gpuplanner.model.bands import between, product, quotient, scaled, total, weakest
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import Economics, ExchangeRate, Group, Money, Plan, Scenario
@@ -49,8 +49,6 @@ _RATES = {"CNY": "CNY per USD", "JPY": "JPY per USD", "EUR": "USD per EUR", "GBP
 # Currencies of tariffs that the exchange rates of the catalog do not cover (unverified, ±5 %).
 _OTHER_PER_USD = {"KRW": 1400.0, "INR": 88.0, "TWD": 31.0}
 _CHASSIS_OF_A_MAC = ("mac",)
-_CONSUMER = ("GeForce", "Radeon RX", "Arc A", "Arc B")
-_WORKSTATION = ("RTX", "Radeon PRO", "Radeon AI PRO", "Arc Pro", "Quadro")
 
 
 def months(date: str) -> int:
@@ -128,7 +126,7 @@ def _for_country(prices: list[Price], country: str) -> tuple[list[Price], bool]:
 
 def _age_row(gpu: Gpu, age: float, kind: str) -> str:
     if kind == "resale":
-        if _is_consumer(gpu):
+        if hardware.is_consumer(gpu):
             return (
                 "GeForce, after 1 year"
                 if age < 2
@@ -138,17 +136,12 @@ def _age_row(gpu: Gpu, age: float, kind: str) -> str:
             )
         years = int(np.clip(round(age), 1, 5))
         return f"data-center card, after {years} year{'s' if years > 1 else ''}"
-    if _is_consumer(gpu):
+    if hardware.is_consumer(gpu):
         return "GeForce, 1-2 years" if age < 2.5 else "GeForce, 3-4 years" if age < 4.5 else "GeForce, 5-6 years"
-    if gpu.name.startswith(_WORKSTATION):
+    if hardware.is_workstation(gpu):
         return "workstation card, 3-5 years"
     steps = ((1.5, "1 year"), (2.5, "2 years"), (3.5, "3 years"), (5.0, "4 years"), (7.0, "6 years"))
     return "data-center card, " + next((words for limit, words in steps if age < limit), "8 years and more")
-
-
-def _is_consumer(gpu: Gpu) -> bool:
-    """Whether a card is sold for games, whose prices age in a way of their own."""
-    return gpu.name.startswith(_CONSUMER)
 
 
 def age_of(gpu: Gpu, catalog: Catalog) -> float:
@@ -184,7 +177,7 @@ def card_price(
     launch = _of_prices([price for price in own if price.price_kind == "launch"], exchange)
     if wanted == "used":
         factor = hardware.assumed(catalog, "used_price_factor", _age_row(gpu, age, "price"))
-        if newer is not None and not _is_consumer(gpu):
+        if newer is not None and not hardware.is_consumer(gpu):
             condition_factor = hardware.assumed(catalog, "used_price_factor_condition", "used, working")
             return _assumed(product(newer[0], condition_factor)), newer[1], "new_times_condition"
         source = launch or newer
@@ -363,13 +356,6 @@ def resale_share(group: Group, gpu: Gpu | None, economics: Economics, catalog: C
     return between(value, 0.3 * value, min(ratio.high or value, 0.9), "assumed")
 
 
-def spares(group: Group, gpu: Gpu, term_years: float, catalog: Catalog) -> int:
-    """Cards that are likely to fail within the term, to be bought with used ones, which have no warranty."""
-    row = "GeForce, ex-mining or 24/7 used" if _is_consumer(gpu) else "data-center card, used, tested"
-    rate = catalog.assumption("annual_failure_rate", row).value
-    return int(np.ceil(group.gpus_per_server * group.servers * (1.0 - (1.0 - rate) ** term_years)))
-
-
 def money_of(
     scenario: Scenario,
     plan: Plan,
@@ -430,15 +416,20 @@ def money_of(
                 else "server, third party",
             )
         maintained.append(product(whole, share))
-    for group, hard in zip(scenario.groups, hardwares, strict=True):
-        if group.condition != "used" or hard.gpu is None:
+    failures = tuple(
+        wear.failures_of(i, group, gpu, economics, catalog)
+        for i, group in enumerate(scenario.groups)
+        if (gpu := hardwares[i].gpu) is not None and group.condition != "rented"
+    )
+    for worn in failures:
+        group, gpu = scenario.groups[worn.group], hardwares[worn.group].gpu
+        if group.condition != "used" or gpu is None or not worn.spares:
             continue
-        count = spares(group, hard.gpu, term, catalog)
         age = None if group.age_years == "auto" else group.age_years
-        card = card_price(hard.gpu, group.condition, age, plan.country, catalog, exchange)[0]
-        if count and card.value is not None:
-            reserve = scaled(card, float(count))
-            lines.append(MoneyLine("spares", group.gpu, count, card, reserve))
+        card = card_price(gpu, group.condition, age, plan.country, catalog, exchange)[0]
+        if card.value is not None:
+            reserve = scaled(card, float(worn.spares))
+            lines.append(MoneyLine("spares", group.gpu, worn.spares, card, reserve))
             bought.append(reserve)
     network = network_lines(scenario, room, exchange, catalog)
     lines.extend(network)
@@ -519,7 +510,7 @@ def money_of(
         exchange.base, tuple(lines), purchase, electricity, running, rent, resale, overall, per_million, NOT_KNOWN,
         breakeven(purchase, running, cloud), cloud, kwh,
         tuple(axis.tolist()), _plain(mine), _plain(low), _plain(high), _plain(rented), min(dates, key=months,
-        default=""),
+        default=""), failures,
     )  # fmt: skip
 
 

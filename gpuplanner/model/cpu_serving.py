@@ -1,15 +1,16 @@
-"""Serving without a GPU: the host's processors read the weights from main memory, one request after the other."""
+"""Serving from the host's memory: processors read all weights, or those that the cards leave there, one request after
+the other."""
 
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import cpu, hardware, queueing
+from gpuplanner.model import cpu, hardware, offload, parallelism, power, queueing, serving
 from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import WEIGHT_FORMATS
 from gpuplanner.model.plan import Run, Serve
-from gpuplanner.model.results import NOT_KNOWN, Check, Choice, Curve, Demand, MemoryUse, Part, ServeResult, exact
+from gpuplanner.model.results import NOT_KNOWN, Basis, Check, Choice, Curve, Demand, MemoryUse, Part, ServeResult, exact
 from gpuplanner.model.serving import FULL as _FULL
 from gpuplanner.model.serving import capacity, context_tokens
 
@@ -33,7 +34,10 @@ def serve(
     demand: Demand,
     catalog: Catalog,
 ) -> ServeResult:
-    """Speed, fit and load curve of servers that have no GPU. One request at a time on each server."""
+    """Speed, fit and load curve of servers that have no GPU, or leave weights in the host's memory beside it.
+
+    One request at a time on each server. With a GPU experts stay on the host, or the layers that do not fit.
+    """
     nothing = ServeResult(
         workload.id, group_index, None, Check("unknown", "cpu_unknown"), Check("unknown", "not_known"), None,
         NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN,
@@ -65,6 +69,19 @@ def serve(
     )
     decode = calibration.band("cpu_decode").factor_80
     read = calibration.band("cpu_prefill").factor_80
+    basis: Basis = "predicted"
+    drawn = exact(0.0, "known")
+    if hard.gpu is not None:
+        # The same formulas, with the cards' share.
+        if runtime is None or (run.runtime == "auto" and runtime.engine not in cases.SINGLE_USER_ENGINES):
+            runtime = catalog.runtimes["llama.cpp"]
+        part = _beside_cards(workload, run, llm, runtime, hard, weights, catalog)
+        token, prompt = float(part.token_s[0]), float(part.reading_s[0])
+        used = used._replace(weights=float(part.host_bytes[0]), kv_cache=0.0)
+        decode = read = calibration.band("offload").factor_80
+        basis = "not validated"
+        board, idle = power.board_power(hard.gpu, catalog), power.idle_power(hard.gpu, catalog)
+        drawn = between(0.5 * (board.value or 0.0), idle.low or 0.0, board.high or 0.0, "not validated")
     choice = Choice(
         llm.name, runtime.name if runtime is not None else "", "", "llama.cpp", weights, "cpu", "fp16", 1, 1, servers,
         1, 1, False, 1,
@@ -116,19 +133,41 @@ def serve(
         choice=choice, refusal=Check("ok"), fits=Check("ok", "fits", {"share": used.used / used.usable}), memory=used,
         memory_share=spread(used.used / used.usable, 1.05, "predicted"), first_token_s=at,
         first_token_idle_s=spread(prompt + token, read, "not validated"),
-        per_token_s=spread(token, decode, "predicted", parts),
+        per_token_s=spread(token, decode, basis, parts),
         output_tokens_s=scaled(within, answer),
         output_tokens_s_limit=spread(limit * answer, decode, "not validated"), requests_s=within,
         headroom=headroom,
         batch=min(wanted / limit, 1.0) * servers, max_batch=float(servers), decode_step_s=spread(token, decode,
-        "predicted", parts),
+        basis, parts),
         prefill_s=spread(prompt, read, "not validated"), single_stream_tokens_s=spread(1.0 / token, decode,
-        "predicted"),
+        basis),
         prefill_tokens_s=spread(workload.prompt_tokens / prompt, read, "not validated"),
         binds="bandwidth" if answer * token > prompt else "compute",
-        utilisation=min(wanted / limit, 1.0), gpu_power_w=exact(0.0, "known"),
+        utilisation=min(wanted / limit, 1.0), gpu_power_w=drawn,
         curve=Curve(
             tuple((rate * answer).tolist()), tuple(first.tolist()), tuple((first / read).tolist()),
             tuple((first * read).tolist()), tuple(per_token.tolist()),
         ),
     )  # fmt: skip
+
+
+def _beside_cards(
+    workload: Serve,
+    run: Run,
+    llm: Llm,
+    runtime: Runtime,
+    hard: hardware.Hardware,
+    weights: str,
+    catalog: Catalog,
+) -> offload.Offloaded:
+    """Speeds of one request where the cards of a server hold what they can."""
+    assert hard.gpu is not None
+    engine = cases.engine_row(runtime.engine or "llama.cpp", None if run.version == "auto" else run.version)
+    architecture = catalog.calibration.architecture(hard.gpu.architecture)
+    setting = cases.Setting(architecture, hard.gpu.vendor, engine, weights, "bf16", llm.moe is not None)
+    split = parallelism.Split(1, hard.devices_per_server, 1, 1, 1)
+    candidate = serving.Candidate(weights, "bf16", "fp16", split, setting)
+    case = serving.build_case([candidate], run, workload, llm, hard, runtime, catalog)
+    experts = np.array([llm.moe is not None])
+    one = np.ones(1)
+    return offload.offloaded(case, one, experts, hard.memory_bandwidth * one, hard.sockets * one, catalog.calibration)

@@ -138,7 +138,7 @@ def _own_rows(plan: Plan, scenarios: tuple[ScenarioResult, ...], catalog: Catalo
                 known = speaks.get(at, ())
                 if result.letter in known or like is None or families.isdisjoint(residual.families):
                     continue
-                if own_rows.common(like, residual.like) > 0:
+                if own_rows.alike(like, residual.like):
                     speaks[at] = (*known, result.letter)
     return tuple(row._replace(scenarios=speaks.get(row.row, ())) for row in own.judged)
 
@@ -455,14 +455,16 @@ def _serve_all(
     """All groups that serve one workload; the load is shared by what each can carry."""
     demand = serving.demand_of(workload, None, economics.term_years)
     prepared = [
-        None if hardwares[i].gpu is None else _serving_runs(workload, group, scenario.network, run, catalog)
+        None
+        if hardwares[i].gpu is None or _is_offloaded(run)
+        else _serving_runs(workload, group, scenario.network, run, catalog)
         for i, group, run in runs
     ]
     hosts: list[ServeResult | None] = []
     for (i, group, run), one in zip(runs, prepared, strict=True):
         hosts.append(
             _on_processors(workload, i, group, run, hardwares[i], 1.0, demand, catalog)
-            if one is None and not group.gpu
+            if one is None and (not group.gpu or _is_offloaded(run))
             else None
         )
     capacities = [
@@ -514,6 +516,11 @@ def _operating(
 ) -> ServeResult:
     # The end of the term does not matter for today's operating point.
     return _operating_points(one, workload, group_index, share, catalog, 1.0)
+
+
+def _is_offloaded(run: Run) -> bool:
+    """Whether a run leaves a part of the weights in the host's memory."""
+    return run.offload == "weights"
 
 
 def _on_processors(

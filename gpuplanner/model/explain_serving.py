@@ -40,12 +40,14 @@ class Operating(NamedTuple):
 def operating(
     plan: Plan, view: Catalog, scenario_at: int, result: ServeResult, held_back: bool = False
 ) -> Operating | None:
-    """Where a group stands at its load; None where no GPU serves or nothing could be computed."""
+    """Where a group stands at its load; None where no GPU serves alone or nothing could be computed."""
     scenario = plan.scenarios[scenario_at]
     group = scenario.groups[result.group]
     at = next(i for i, workload in enumerate(plan.workloads) if workload.id == result.workload)
     workload = plan.workloads[at]
     if result.choice is None or not group.gpu or not group.runs or not isinstance(workload, Serve):
+        return None
+    if group.runs[0].offload == "weights":
         return None
     llm = view.find("llm", result.choice.llm)
     if llm is None:

@@ -141,8 +141,8 @@ def _of_group(
     if group.power_cap_w is not None and group.power_cap_w < (lowest := power.lowest_limit(gpu, catalog)):
         found.append(Finding("check", "cap_raised", letter, index, "", {"gpu": gpu.name, "watts": lowest}))
     if group.condition == "used":
-        spares = cost.spares(group, gpu, plan.economics.term_years, catalog)
-        found.append(Finding("note", "used_no_warranty", letter, index, "", {"spares": spares}))
+        worn = next(each for each in one.result.money.failures if each.group == index)
+        found.append(Finding("note", "used_no_warranty", letter, index, "", {"spares": worn.spares}))
     parent = uncut_parent(gpu, catalog)
     if parent is not None and parent.link_one_way_bytes_s is not None and gpu.link_one_way_bytes_s is not None:
         numbers: dict[str, float | str] = {

@@ -39,6 +39,20 @@ _SLOWEST = 0.02
 _BUS_CARDS = ("PCIe",)
 
 
+_CONSUMER = ("GeForce", "Radeon RX", "Arc A", "Arc B")
+_WORKSTATION = ("RTX", "Radeon PRO", "Radeon AI PRO", "Arc Pro", "Quadro")
+
+
+def is_consumer(gpu: Gpu) -> bool:
+    """Whether a card is sold for games: its price ages, and it wears, in a way of its own."""
+    return gpu.name.startswith(_CONSUMER)
+
+
+def is_workstation(gpu: Gpu) -> bool:
+    """Whether a card is sold for workstations."""
+    return gpu.name.startswith(_WORKSTATION)
+
+
 class Hardware(NamedTuple):
     """One group, resolved. Devices are what software sees; speeds are one direction. [B/s]"""
 

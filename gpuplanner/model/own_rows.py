@@ -17,7 +17,8 @@ setting      0.35   never: load, split and all else
 Rows of another family, architecture, engine or kind of model have nothing in common with a scenario and change nothing.
 A row adds the scatter of re-measuring (a factor of 1.03) and, once for all rows of one source, that of another machine
 and hand (1.10). Conditioning the normal distribution on the rows gives the shift and what is left of s; no band becomes
-narrower than re-measuring allows. Order does not matter, and a further row never widens a band.
+narrower than re-measuring allows. Order does not matter, and a further row never widens a band. The 50 rows most alike
+count.
 
 The shares are judgements, rounded from the scatter of the shipped rows within one setting of card, engine, model and
 format (about 0.6 s), between models of a card and engine, and between sources (1.07–1.16). Tried on those rows, each
@@ -45,7 +46,7 @@ REMEASURED, OTHER_SOURCE = float(np.log(1.03)), float(np.log(1.10))
 # Half of an 80 % interval of a normal distribution, in standard deviations.
 Z_80 = 1.2816
 # The rows that are most like a scenario speak for the rest.
-_MOST_ROWS = 200
+_MOST_ROWS = 50
 # Families of rows that say something about a family of figures. An unloaded figure of a program for one user is
 # predicted by the same formula as that of a server.
 SPEAKS_FOR = {
@@ -149,32 +150,53 @@ def like_of(workload: Workload, group: Group, choice: Choice | None, catalog: Ca
     return training_like(gpu, llm, catalog.calibration, choice.engine, method, float(workload.sequence_tokens))
 
 
-def _length_in_common(first: float, second: float) -> float:
-    """1 for the same length, exp(−1) for one that is e times longer; 0 where only one is stated."""
-    if np.isnan(first) or np.isnan(second):
-        return float(np.isnan(first) and np.isnan(second))
-    return float(min(first, second) / max(first, second))
+def alike(first: Like, second: Like) -> bool:
+    """Whether two runs have anything in common."""
+    return (first.architecture, first.engine, first.kind) == (second.architecture, second.engine, second.kind)
+
+
+def _in_common(first: Sequence[Like], second: Sequence[Like]) -> np.ndarray:
+    """`common` of every one of the first (rows) and of the second (columns)."""
+
+    def columns(likes: Sequence[Like], name: str) -> np.ndarray:
+        return np.array([getattr(like, name) for like in likes])
+
+    def same(name: str) -> np.ndarray:
+        return columns(first, name)[:, None] == columns(second, name)[None, :]
+
+    def length(name: str) -> np.ndarray:
+        mine, theirs = columns(first, name)[:, None], columns(second, name)[None, :]
+        ratio = np.minimum(mine, theirs) / np.maximum(mine, theirs)
+        return np.where(np.isnan(ratio), np.isnan(mine) & np.isnan(theirs), ratio)
+
+    share = (
+        SHARES["family"]
+        + SHARES["card"] * same("card")
+        + SHARES["model"] * same("llm")
+        + SHARES["format"] * same("weights")
+        + SHARES["lengths"] * length("prompt") * length("answer")
+    )
+    return np.where(same("architecture") & same("engine") & same("kind"), share, 0.0)
 
 
 def common(first: Like, second: Like) -> float:
-    """Share of the variance of the errors of two runs that they have in common, 0 to 0.65."""
-    if (first.architecture, first.engine, first.kind) != (second.architecture, second.engine, second.kind):
-        return 0.0
-    lengths = _length_in_common(first.prompt, second.prompt) * _length_in_common(first.answer, second.answer)
-    return (
-        SHARES["family"]
-        + SHARES["card"] * (first.card == second.card)
-        + SHARES["model"] * (first.llm == second.llm)
-        + SHARES["format"] * (first.weights == second.weights)
-        + SHARES["lengths"] * lengths
-    )
+    """Share of the variance of the errors of two runs that they have in common, 0 to 0.65.
+
+    Of lengths the shorter ÷ the longer counts; where only one is stated, nothing.
+    """
+    return float(_in_common((first,), (second,))[0, 0])
 
 
 def _about(like: Like, family: str, rows: Sequence[Residual]) -> list[tuple[float, Residual]]:
     """The rows that have something in common with a scenario, the most alike first, in an order of their own."""
-    found = [(common(like, row.like), row) for row in rows if family in row.families]
-    found = [(share, row) for share, row in found if share > 0]
-    return sorted(found, key=lambda one: (-one[0], one[1].log, one[1].source, one[1].setting))[:_MOST_ROWS]
+    found = [row for row in rows if family in row.families and alike(like, row.like)]
+    if not found:
+        return []
+    shares = _in_common((like,), [row.like for row in found])[0].tolist()
+    ordered = sorted(
+        zip(shares, found, strict=True), key=lambda one: (-one[0], one[1].log, one[1].source, one[1].setting)
+    )
+    return ordered[:_MOST_ROWS]
 
 
 def posterior(like: Like, family: str, rows: Sequence[Residual], log_sd: float) -> Own | None:
@@ -188,16 +210,10 @@ def posterior(like: Like, family: str, rows: Sequence[Residual], log_sd: float) 
     variance = log_sd**2
     mine = variance * np.array([share for share, _ in chosen])
     logs = np.array([row.log for _, row in chosen])
-    between = np.array(
-        [
-            [
-                variance * (common(a.like, b.like) + _SETTING_SHARE * (a.setting == b.setting))
-                + OTHER_SOURCE**2 * (a.source == b.source)
-                for _, b in chosen
-            ]
-            for _, a in chosen
-        ]
-    )
+    every = [row.like for _, row in chosen]
+    settings, sources = np.array([row.setting for _, row in chosen]), np.array([row.source for _, row in chosen])
+    between = variance * (_in_common(every, every) + _SETTING_SHARE * (settings[:, None] == settings[None, :]))
+    between += OTHER_SOURCE**2 * (sources[:, None] == sources[None, :])
     between[np.diag_indices_from(between)] += REMEASURED**2
     weights = np.linalg.solve(between, mine)
     left = max(variance - float(weights @ mine), REMEASURED**2)

@@ -298,6 +298,22 @@ class RoomResult(NamedTuple):
     fabrics: tuple[FabricResult, ...] = ()
 
 
+class Failures(NamedTuple):
+    """Cards of a group that fail within the term: rate a year, expected number, chance of at least one, and spares.
+
+    ``spares`` replace every failed card with a chance of ``spares_hold``, which is at least ``sure``.
+    """
+
+    group: int
+    cards: int
+    rate_per_year: Figure
+    expected: Figure
+    any_chance: float
+    spares: int
+    spares_hold: float
+    sure: float
+
+
 class MoneyLine(NamedTuple):
     """One line of a bill, in the plan's base currency."""
 
@@ -331,6 +347,7 @@ class MoneyResult(NamedTuple):
     cumulative_high: tuple[float, ...]
     cloud_cumulative: tuple[float, ...]
     oldest_price: str
+    failures: tuple[Failures, ...] = ()
 
 
 class ScenarioResult(NamedTuple):

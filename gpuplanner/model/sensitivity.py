@@ -88,6 +88,9 @@ def _figure(plan: Plan, catalog: Catalog, letter: str, metric: str, workload: st
     if row is not None:
         cell = row.cell(letter)
         return None if cell is None else cell.figure.value
+    entry = results.scenario(letter)
+    if metric == "speed_ratio" and entry is not None:
+        return entry.speed_ratio.value
     node = explain.explain(plan, catalog, results, letter, metric, workload)
     return None if node is None else node.value
 

@@ -347,10 +347,12 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     wait = queueing.prefill_wait(busy, service, np.asarray(workload.prompt_spread**2))
     utilisation = np.minimum(rate / rate[:, -1:], 0.9999)
     queue = wait + queueing.admission_wait(utilisation, most, state.cycle_s)
-    mean = inference.first_token_open(wide, state, queue)
+    # The second request in flight shares weights with a prompt: it never comes out faster than a lone one for that.
+    mean = np.maximum.accumulate(inference.first_token_open(wide, state, queue), axis=1)
     tail = queueing.tail_multiple(workload.first_token_percentile) - 1.0
     excess = queueing.lognormal_excess(workload.prompt_spread, workload.first_token_percentile) - 1.0
-    first = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
+    slowest = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
+    first = np.maximum.accumulate(slowest, axis=1)
     crowded = np.minimum(batch + queueing.normal_quantile(workload.per_token_percentile) * np.sqrt(batch), most)
     # Time a token at the percentile of how many are in flight: read off the same curve.
     rows = zip(crowded, batch, state.per_token_s, strict=True)

@@ -18,6 +18,7 @@ from gpuplanner.model.results import (
     Check,
     Demand,
     FabricResult,
+    Failures,
     Figure,
     Finding,
     Headline,
@@ -58,6 +59,13 @@ _KEYS: dict[type, dict[str, str]] = {
     },
     TrainResult: {"mfu": "mfu_share", "cost": "cost_amount"},
     RoomResult: {"pue": "pue_ratio", "throttled_speed": "throttled_speed_share", "limits": "limits_w"},
+    Failures: {
+        "rate_per_year": "rate_per_year_share",
+        "expected": "expected_cards",
+        "any_chance": "any_failure_share",
+        "spares_hold": "spares_hold_share",
+        "sure": "sure_share",
+    },
     FabricResult: {"oversubscription": "oversubscription_ratio"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {

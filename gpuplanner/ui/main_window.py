@@ -611,9 +611,10 @@ class MainWindow(QMainWindow):
         return page
 
     def show_row(self, identity: str) -> None:
-        """Show where a measured row was read."""
+        """Show where a measured row was read; "" opens the page of accuracy as it is."""
         page: Any = self.open_page("accuracy")
-        page.show_row(identity)
+        if identity:
+            page.show_row(identity)
 
     def show_tab(self, position: int) -> None:
         """Show the tab of the comparison at a position, and leave a page that is open."""

@@ -68,7 +68,7 @@ def points(catalog: Catalog) -> tuple[Point, ...]:
         like = evidence.likeness(row, catalog)
         measured, predicted = float(row["value"]), float(residual.left_out)
         band = calibration.bands.get(like.family)
-        inside = band is not None and abs(np.log(predicted / measured)) <= np.log(band.factor_80)
+        inside = band is not None and abs(np.log(predicted / measured)) <= residual.power * np.log(band.factor_80)
         found.append(
             Point(
                 row,

@@ -538,12 +538,13 @@ def _summary(data: Data, first: np.ndarray, fitted: np.ndarray, outside: np.ndar
     return "\n".join(lines)
 
 
-def residuals_document(data: Data, calibration: Calibration, outside: LeftOut) -> str:
+def residuals_document(data: Data, calibration: Calibration, outside: LeftOut, widened: np.ndarray) -> str:
     """The text of the file of residuals: the figures of `Residual` by the id of the row, a row a line."""
     predicted = predictions.predict(data.prepared, calibration)
     columns = [
         predicted,
         *(np.exp(errors) * data.measured for errors in (outside.source, outside.publisher, outside.judged)),
+        widened,
     ]
     lines = [
         f"{json.dumps(row['id'], ensure_ascii=False)}: {json.dumps([_digits(float(c[i]), 6) for c in columns])}"
@@ -586,7 +587,7 @@ def run(files: Sequence[Path], write: bool = True) -> str:
         text = json.dumps(contents, indent=1, ensure_ascii=False) + "\n"
         (folder / "constants.json").write_text(text, encoding="utf-8")
         # With the digits that the file of constants keeps: what everybody else predicts.
-        text = residuals_document(data, calibration_of(contents), outside)
+        text = residuals_document(data, calibration_of(contents), outside, widened)
         (folder / "residuals.json").write_text(text, encoding="utf-8")
     spreads = start.spreads[found.active]
     far = [

@@ -18,7 +18,7 @@ WITHOUT_UNIT = set(
     gpus servers racks rack_units groups lines limits_w oldest_price llm runtime version engine weights compute kv tp
     pp dp ep cp attention_dp max_sequences micro_batch sharding recompute optimizer interleave global_batch
     fabrics fabric nics switch radix single_switch leaf spine core cables_node_leaf cables_leaf_spine cables_spine_core
-    ports ports_used too_large number
+    ports ports_used too_large number failures cards spares expected_cards
     own own_rows row rows family metric measured predicted reason
     """.split()
 )

@@ -6,7 +6,9 @@ from PySide6.QtWidgets import QApplication
 
 from gpuplanner import app, i18n
 from gpuplanner.i18n import derivations
+from gpuplanner.model import comparison
 from gpuplanner.model.derivation import walk
+from gpuplanner.model.explain import explain
 from gpuplanner.storage.samples import SAMPLES
 from gpuplanner.storage.settings import Settings
 from gpuplanner.ui.panels.derivation import DerivationPage
@@ -106,6 +108,18 @@ def test_what_moves_the_figure_comes_after_the_frame(page, qtbot):
     assert "Servers" in page.moved.accessibleName()
 
 
+def test_a_scenario_is_compared_with_the_baseline(window):
+    base = window.evaluation.results.baseline
+    letter = next(entry.letter for entry in window.evaluation.results.scenarios if entry.letter != base)
+    window.show_derivation(letter, "output")
+    page = window._pages.page
+    assert page.compare_button.text() == f"Compare with {base}"
+    page.compare_button.click()
+    assert [child.name for child in page.root.children] == [letter, base]
+    assert not page.compare_button.isVisible()
+    page.finish()
+
+
 def test_the_derivation_is_copied_as_text(page):
     page.copy()
     text = QApplication.clipboard().text()
@@ -138,3 +152,30 @@ def test_the_page_speaks_chinese(window, page):
     window.choose_language("zh")
     assert page.tree.nodes.headerData(0, Qt.Orientation.Horizontal) == "数字"
     assert page.copy_button.text() == "复制推导"
+
+
+def derived(window, letter, key):
+    evaluation, document = window.evaluation, window.document
+    return explain(evaluation.plan, document.catalog, evaluation.results, letter, key, document.workload)
+
+
+def test_every_number_of_the_table_can_be_derived(window):
+    model = window.comparison.table.lines_model
+    rows = {row.key: row for row in comparison.rows(window.evaluation.plan, window.evaluation.results, "chat")}
+    subjects = {
+        model.subject(model.index(row, column))
+        for row in range(model.rowCount())
+        for column in range(model.columnCount())
+    } - {None}
+    assert len(subjects) > 60
+    for letter, key in subjects:
+        if rows[key].cell(letter).figure.known:
+            assert derived(window, letter, key) is not None, (letter, key)
+
+
+@pytest.mark.parametrize(
+    "key", ["speed_ratio", "purchase", "load_power", "nameplate", "heat", "air", "weight", "max_power", "total"]
+)
+def test_the_numbers_of_cards_builder_and_charts_can_be_derived(window, key):
+    for entry in window.evaluation.results.scenarios:
+        assert derived(window, entry.letter, key) is not None

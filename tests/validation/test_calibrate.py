@@ -95,7 +95,11 @@ def test_every_scored_row_has_its_residuals_and_they_are_current():
         answered = row["skipped"] is None and not isinstance(row["predicted"], bool)
         if answered and score.is_scorable(record) and row["measured"] > 0:
             # Six digits are written down.
-            assert residuals[row["id"]].predicted == pytest.approx(row["predicted"], rel=1e-5), row["id"]
+            found = residuals[row["id"]]
+            assert found.predicted == pytest.approx(row["predicted"], rel=1e-5), row["id"]
+            if row["family"] in CATALOG.calibration.bands and row["metric"] not in ("mfu", "hfu"):
+                width = CATALOG.calibration.band(row["family"]).factor_80 ** found.power
+                assert row["high"] == pytest.approx(row["predicted"] * width, rel=1e-5), row["id"]
 
 
 def test_bands_hold_rows_of_publishers_that_the_fit_has_not_seen():

@@ -10,7 +10,7 @@ from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _
 from gpuplanner.model import case as cases
-from gpuplanner.model import cpu, inference, memory, network, power, training
+from gpuplanner.model import cpu, inference, memory, network, offload, power, training
 from gpuplanner.model.case import Case, LlmColumns
 from gpuplanner.model.inference import Batching
 from gpuplanner.model.measured import rows as read_rows
@@ -35,8 +35,6 @@ _RUN_OF_REQUESTS = 600.0
 _ENDLESS = 1e5
 # Whole runs lose time to failures, restarts and evaluation, the more the more servers.
 _AVAILABLE = 0.90
-# Prompt tokens that are read for one passage of the host's weights over PCIe.
-_OFFLOAD_PASS_TOKENS = 2048.0
 # Shares of TDP where neither shape nor batch are stated.
 _MIXED_SHARE, _DECODE_SHARE, _FULL_SHARE = 0.75, 0.65, 0.95
 # Cards without an idle figure: a tenth of their limit.
@@ -302,26 +300,12 @@ def _offloaded(
     at = np.flatnonzero([bool(record.offload) for record in records])
     if not at.size:
         return
-    part, run, llm, n = case.rows(at), case.rows(at).run, case.rows(at).llm, batch[at]
+    part, n = case.rows(at), batch[at]
+    run = part.run
     experts = np.array([records[i].offload == "experts" for i in at])
     bandwidth = np.array([records[i].host_bandwidth for i in at])
     sockets = np.array([records[i].sockets for i in at])
-    store = memory.serving_memory(part)
-    room = np.maximum(store.usable - store.activations - store.runtime, 0.0)
-    share = np.where(experts, 1.0, np.clip(room / np.maximum(store.weights, 1.0), 0.0, 1.0))
-    used = inference.distinct_experts(part, n)
-    read_experts = used * llm.expert * run.expert_bytes
-    read_rest = llm.nonexpert * run.body_bytes + llm.head * run.head_bytes
-    host = np.where(experts, read_experts, (1.0 - share) * (read_rest + read_experts))
-    step = inference.decode_step(part, n, run.input + run.output / 2.0).total
-    on_gpu = np.where(experts, step * read_rest / np.maximum(read_rest + read_experts, 1.0), step)
-    computed = cpu.offload_decode_s(on_gpu, share, host, bandwidth, sockets, llm.experts, calibration)
-    kept = np.where(experts, llm.experts * llm.expert * run.expert_bytes, (1.0 - share) * memory.weight_bytes(part))
-    # Programs without kernels for the host send the weights to the card at every step.
-    streamed = step + cpu.offload_prefill_s(0.0, kept, part.gpu.pcie, 1.0)
-    token = np.where(run.single_user > 0, computed, streamed)
-    passes = np.maximum(np.ceil(n * run.input / _OFFLOAD_PASS_TOKENS), 1.0)
-    reading = cpu.offload_prefill_s(inference.prefill(part, run.input, n).total, kept, part.gpu.pcie, passes)
+    token, reading, _ = offload.offloaded(part, n, experts, bandwidth, sockets, calibration)
     figures["tpot_s"][at] = token
     figures["output_tokens_per_s"][at] = n / token
     figures["total_tokens_per_s"][at] = n * (run.input + run.output) / (reading + run.output * token)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF, QTransform
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF, QResizeEvent, QTransform
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _, format, measured, ngettext
 from gpuplanner.model.plan import FineTune, Plan, Serve, Workload
 from gpuplanner.model.results import Results
-from gpuplanner.ui.charts.base import Axis, Chart, Place, Right, faded, log_ticks, tick_text
+from gpuplanner.ui.charts.base import HEADER, Axis, Chart, Place, Right, faded, log_ticks, tick_text
 from gpuplanner.ui.theme import ThemeSource
 from gpuplanner.validation.accuracy import Point, points, spread_80
 
@@ -36,6 +36,8 @@ _RADIUS = 3.2
 _REACH = 10.0
 _MARGIN = 0.06
 _LEAST_DECADES = 0.6
+# Width over height of the plot, at most.
+_WIDEST = 1.5
 
 
 class Cloud(NamedTuple):
@@ -93,6 +95,12 @@ class AccuracyChart(Chart):
         self._catalog = catalog
         self._family = ""
         super().__init__(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # A flat panel would show decades without a point on either side.
+        height = self.height() - HEADER
+        self.plot.setMaximumWidth(max(round(_WIDEST * height), 200))
 
     def show_results(self, plan: Plan, results: Results, workload_id: str, selected: str) -> None:
         """Show the rows that are like the figure by which the workload is judged; for a chart beside others."""

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QPushButton,
     QSizePolicy,
     QStackedWidget,
     QStyle,
@@ -607,7 +608,7 @@ class ComparisonPanel(QWidget):
     explain_requested = Signal(str, str)
     derivation_requested = Signal(str, str)
 
-    # The identity of a measured row that was clicked.
+    # The identity of a measured row that was clicked; "" for the page of accuracy as it is.
     row_requested = Signal(str)
 
     def __init__(self, document: PlanDocument, evaluation: Evaluation, theme: ThemeSource) -> None:
@@ -616,6 +617,8 @@ class ComparisonPanel(QWidget):
         self._shown: tuple[Plan, Results] | None = None
         self.charts: list[Chart] = []
         self._rows_chart: Chart | None = None
+        self._rows_link = QPushButton()
+        self._rows_link.setProperty("link", True)
         self._pages: dict[int, QWidget] = {}
 
         self.tabs = QTabBar()
@@ -692,6 +695,7 @@ class ComparisonPanel(QWidget):
 
     def retranslate(self) -> None:
         """Take the words of the language in force."""
+        self._rows_link.setText(_("Closest evidence, filters, errors by family"))
         for at, tab in enumerate(_TABS):
             self.tabs.setTabText(at, tab.title())
             self.tabs.setTabToolTip(at, f"Alt+{at + 1}")
@@ -750,7 +754,11 @@ class ComparisonPanel(QWidget):
             return _Overview(self.table, charts)
         page = QWidget()
         if tab.key == "accuracy":
-            charts = [self._accuracy_chart()]
+            beside = QHBoxLayout(page)
+            beside.setContentsMargins(8, 4, 8, 4)
+            beside.addWidget(self._accuracy_chart(), 3)
+            beside.addWidget(self._rows_link, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+            return page
         if tab.key == "charts":
             grid = QGridLayout(page)
             grid.setContentsMargins(4, 4, 4, 4)
@@ -783,6 +791,7 @@ class ComparisonPanel(QWidget):
         # Its marks are measured rows, not scenarios: nothing else fades with them.
         chart.explain_requested.connect(lambda identity, _what: self.row_requested.emit(identity))
         self._rows_chart = chart
+        self._rows_link.clicked.connect(lambda _checked=False: self.row_requested.emit(""))
         if self._shown is not None:
             chart.show_results(*self._shown, self._document.workload, self._document.selected)
         return chart

@@ -55,6 +55,8 @@ _UNIT = 54
 # Levels that are open when the page comes up: more would hide the shape of the tree.
 _OPEN_LEVELS = 3
 _MOVERS, _WAYS, _NEAR = 5, 3, 4
+# What the ratio to the baseline is made of.
+_COMPARED = frozenset({"output", "output_limit", "tokens"})
 
 
 def _first_column(index: Index) -> QModelIndex:
@@ -359,7 +361,10 @@ class DerivationPage(Page):
 
         self.copy_button = QPushButton()
         self.copy_button.clicked.connect(self.copy)
-        self.head.addWidget(self.copy_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.compare_button = QPushButton()
+        self.compare_button.clicked.connect(self._compare)
+        for button in (self.copy_button, self.compare_button):
+            self.head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self.verdict = _label("", wrap=True)
         self.binds = _label("second", wrap=True)
         self.track = BandTrack()
@@ -487,6 +492,11 @@ class DerivationPage(Page):
     def finish(self) -> None:
         self._worker.finish()
 
+    def _compare(self) -> None:
+        """Derive the ratio to the baseline, with both sides below it."""
+        self.show_figure(self._letter, "speed_ratio")
+        self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def showEvent(self, event: Any) -> None:
         super().showEvent(event)
         if self._stale:
@@ -528,6 +538,9 @@ class DerivationPage(Page):
         name = derivations.name(root._replace(name="")) if root is not None else _("Not known")
         self.show_title(f"{self._letter} · {name}", scenario_name(scenario))
         self.copy_button.setEnabled(root is not None)
+        base = results.baseline
+        self.compare_button.setText(_("Compare with {letter}").format(letter=base or ""))
+        self.compare_button.setVisible(bool(base) and base != self._letter and self._key in _COMPARED)
         if shown is not None:
             self.track.show_figure(shown, theme)
         elif root is not None:
@@ -622,7 +635,12 @@ class DerivationPage(Page):
         if valid:
             found.append((_("Valid for"), valid))
         bands = self._document.catalog.calibration.bands
-        if node.family in bands:
+        if node.key == "speed_ratio" and node.family in bands:
+            checked = _("Ratios of two options share their error: 80 % within a factor of {most}.").format(
+                most=format.number(bands[node.family].ratio_80)
+            )
+            found.append((_("Checked on"), checked))
+        elif node.family in bands:
             band = bands[node.family]
             checked = ngettext(
                 "{count} publisher not used for calibration: half within a factor of {half}, 80 % within {most}.",
