@@ -397,7 +397,9 @@ def utilisation(case: Case, batching: Batching) -> tuple[Columns, Columns]:
     step, chunk = batching.step, batching.chunk
     answer = case.run.output / accepted_tokens(case)
     prefills = np.maximum(batching.batch, 1.0) / chunk.prompts / case.run.pp
-    memory = (answer * (step.weights + step.cache) + prefills * chunk.weights) / batching.cycle_s
+    # Prompts that are read inside decode steps share their weights.
+    alone = np.clip(2.0 - batching.batch, 0.0, 1.0) * prefills
+    memory = (answer * (step.weights + step.cache) + alone * chunk.weights) / batching.cycle_s
     compute = (answer * step.compute + prefills * (chunk.compute + chunk.attention)) / batching.cycle_s
     return np.clip(memory, 0.0, 1.0), np.sqrt(np.clip(compute, 0.0, 1.0))
 
