@@ -167,7 +167,7 @@ NAMES: dict[str, str] = {
     # memory
     "memory_used": N_("Memory used"),
     "memory_bytes": N_("Memory per GPU"),
-    "weights": N_("Weights"),
+    "weights": N_("Weights of the model"),
     "kv_cache": N_("KV cache"),
     "activations": N_("Activations"),
     "gradients": N_("Gradients"),

@@ -426,6 +426,11 @@ def usable_memory(gpu: Gpu, architecture: str) -> float:
     return label * _LABEL_SHARE * (_ECC_SHARE if gddr_with_ecc else 1.0)
 
 
+def reaches_peers(gpu: Gpu, linked: bool) -> bool:
+    """Whether cards reach each other's memory directly; GeForce drivers allow it over a bridge only."""
+    return gpu.peer_to_peer is not False and (linked or "GeForce" not in gpu.name)
+
+
 def _gpu_columns(gpu: Gpu, calibration: Calibration) -> np.ndarray:
     architecture = calibration.architecture(gpu.architecture)
     devices = gpu.gpus_per_card
@@ -453,7 +458,7 @@ def _gpu_columns(gpu: Gpu, calibration: Calibration) -> np.ndarray:
             peak32, peaks.get("tf32", np.nan), peak16, peaks.get("fp16_acc16", peak16), peaks.get("fp8", np.nan),
             peaks.get("int8", np.nan), peaks.get("fp4", np.nan), bandwidth, usable_memory(gpu, architecture), tdp,
             gpu.idle_power_w.value / devices if gpu.idle_power_w else np.nan, link, gpu.link_domain, pcie,
-            0.0 if gpu.peer_to_peer is False else 1.0, sustained, ceiling,
+            float(reaches_peers(gpu, link > 0.0)), sustained, ceiling,
         ],
         float,
     )  # fmt: skip

@@ -167,7 +167,7 @@ def build_case(
     peak = float(rate * columns.sustained)
     architecture = calibration.architecture(hard.gpu.architecture)
     framework = runtime.engine or "other"
-    index = training.constants_index(architecture, framework, compute, calibration)
+    index = training.constants_index(hard.gpu, framework, compute, calibration)
     full, quantised, adapters = 1.0, 0.0, 0.0
     weight_bytes = _COMPUTE_BITS.get(compute, 2.0)
     if isinstance(workload, FineTune) and workload.method != "full":
@@ -191,11 +191,12 @@ def build_case(
             layout.cp, workload.sequence_tokens, max(batch, layout.dp),
             layout.micro, layout.interleave, _RECOMPUTE[layout.recompute], _ZERO[layout.sharding], weight_bytes,
             adapters, full, quantised,
-            training.OPTIMIZER_BYTES[layout.optimizer] - (4.0 if compute in _COMPUTE_BITS else 0.0), gradient, 1.0,
-            0.0 if framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed") else 1.0,
+            training.OPTIMIZER_BYTES[layout.optimizer] - (4.0 if compute in _COMPUTE_BITS else 0.0), gradient,
+            training.flash_attention(architecture, framework), 1.0,
             hard.devices_per_server, hard.network_per_device,
             1.0 if framework in ("Megatron and NeMo", "FSDP") else 0.0, float(llm.gated_ffn),
-            float(layout.offload == "optimizer"),
+            float(layout.offload == "optimizer"), training.fed(columns, hard.gpu.architecture),
+            training.ends_bytes(framework), training.fragmentation(framework),
         )
         for layout in layouts
     ]  # fmt: skip

@@ -123,11 +123,11 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
 
     link, domain, peer = 0.0, 1, True
     if gpu is not None:
-        peer = gpu.peer_to_peer is not False and network.in_server != "pcie-no-p2p"
         # Cards in slots need a bridge that has to be bought: only where the plan says so.
         bridged = gpu.form_factor not in _BUS_CARDS or network.in_server == "nvlink"
         if gpu.link_one_way_bytes_s is not None and bridged and not network.in_server.startswith("pcie"):
             link, domain = gpu.link_one_way_bytes_s.value, gpu.link_domain
+        peer = cases.reaches_peers(gpu, link > 0.0) and network.in_server != "pcie-no-p2p"
     compute_nics = [slot for slot in (server.nics if server is not None else ()) if slot.role == "compute"]
     if network.nics_per_server != "auto":
         nics = network.nics_per_server

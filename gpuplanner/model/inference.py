@@ -14,6 +14,7 @@ import numpy as np
 
 from gpuplanner.model.case import Case, Columns
 from gpuplanner.model.memory import cache_bytes, cache_shards, expert_shards, sequences_that_fit, serving_memory
+from gpuplanner.model.network import pcie_efficiency
 from gpuplanner.model.queueing import prefill_wait
 
 # Tile-count measurements of matrix products give exponents of 1.4 to 2.9 for how compute and memory time overlap.
@@ -25,11 +26,6 @@ _CACHE_DRAM_LIMIT = 0.95
 # Heads beyond so many that read the same keys run close enough together to find them in L2.
 _SHARING_HEADS = 8.0
 _NIC_LATENCY_S = 14e-6
-# PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by
-# 1/n^.79
-# where all traffic passes through the host's memory.
-_PCIE_DECAY, _PCIE_DECAY_NO_PEER = 0.3, 0.79
-_NO_PEER_SHARE = 0.8
 _GROUPED_ROWS = 16.0
 
 
@@ -103,10 +99,7 @@ def link(case: Case) -> tuple[Columns, Columns]:
     domain = np.maximum(run.in_server, np.where(gpu.link > 0, gpu.link_domain, 0.0))
     near = np.minimum(ranks, domain)
     on_link = (gpu.link > 0) & (near <= gpu.link_domain)
-    degree = np.maximum(near, 2.0)
-    peer = gpu.peer_to_peer > 0
-    decay = np.where(peer, _PCIE_DECAY, _PCIE_DECAY_NO_PEER)
-    pcie_share = k.share_pcie * (2.0 / degree) ** decay * np.where(peer, 1.0, _NO_PEER_SHARE)
+    pcie_share = pcie_efficiency(near, gpu.peer_to_peer > 0, k.share_pcie)
     latency = np.where(on_link, k.latency_nvlink, k.latency_pcie)
     speed = np.where(on_link, k.share_nvlink * gpu.link, pcie_share * gpu.pcie)
     outside = ranks > domain

@@ -90,8 +90,9 @@ COLLECTIVE_LINKS: dict[str, CollectiveLink] = {
     "nvlink_ampere": CollectiveLink(10.0e-6, 1.0e-6, 0.82, 0.0),
     "nvlink_hopper": CollectiveLink(5.2e-6, 0.92e-6, 0.86, 0.72),
     "nvlink_blackwell": CollectiveLink(7.2e-6, 1.41e-6, 0.80, 0.63),
-    # Peer-to-peer below one switch or root complex; without it see `pcie_efficiency`.
-    "pcie": CollectiveLink(5.0e-6, 1.28e-6, 0.60, 0.0),
+    # Of a pair of cards below one switch or root complex; for more cards, and without peer-to-peer, see
+    # `pcie_efficiency`.
+    "pcie": CollectiveLink(5.0e-6, 1.28e-6, 0.56, 0.0),
 }
 
 # NCCL's latency of one network hop with its bulk protocol on InfiniBand or RoCE.
@@ -101,10 +102,11 @@ EFA_NETWORK_LATENCY_S = 14e-6 + 2 * 35e-6
 # 46–48 GB/s of bus bandwidth for each 50 GB/s of NIC (NCCL maintainers, InfiniBand NDR), latency apart.
 NETWORK_EFFICIENCY = 0.96
 
-# Efficiency of a pair over PCIe through host memory, and how it falls as more cards share that path:
-# 0.45, 0.26 and 0.15 at 2, 4 and 8 cards. Hosts differ by a factor of two and more.
-PCIE_PAIR_EFFICIENCY = 0.45
-PCIE_SHARING_EXPONENT = 0.79
+# PCIe paths get worse with every card that shares them: mildly where cards copy to each other below a switch, by
+# 1/n^.79 where all traffic passes through the host's memory, where a pair also reaches a fifth less: 0.45, 0.26 and
+# 0.15 at 2, 4 and 8 cards. Hosts differ by a factor of two and more.
+_PCIE_DECAY, _PCIE_DECAY_NO_PEER = 0.3, 0.79
+_NO_PEER_SHARE = 0.8
 
 
 def fat_tree_limit(switch_radix: Quantity) -> FatTreeLimit:
@@ -282,14 +284,42 @@ def all_reduce_time(
     return np.where(several, alpha_s + moved, 0.0)
 
 
-def pcie_efficiency(ranks: Quantity, peer_to_peer: Answer) -> Quantity:
+def pcie_efficiency(
+    ranks: Quantity, peer_to_peer: Answer, pair_efficiency: Quantity = COLLECTIVE_LINKS["pcie"].ring_efficiency
+) -> Quantity:
     """Share of the PCIe link that a ring of `ranks` cards reaches, with or without direct copies between cards.
 
-    Through host memory (and across sockets) the cards share one path; the law is a judgement on a few measured hosts
-    that lie up to a factor of two either way.
+    `pair_efficiency` is that of two cards with peer-to-peer. Through host memory (and across sockets) the cards share
+    one path; the law is a judgement on a few measured hosts that lie up to a factor of two either way.
     """
-    shared = PCIE_PAIR_EFFICIENCY * (np.maximum(ranks, 2.0) / 2.0) ** -PCIE_SHARING_EXPONENT
-    return np.where(peer_to_peer, COLLECTIVE_LINKS["pcie"].ring_efficiency, shared)
+    peer = np.asarray(peer_to_peer, bool)
+    decay = np.where(peer, _PCIE_DECAY, _PCIE_DECAY_NO_PEER)
+    return pair_efficiency * (2.0 / np.maximum(ranks, 2.0)) ** decay * np.where(peer, 1.0, _NO_PEER_SHARE)
+
+
+def oversubscription_slowdown(servers: Quantity, leaf_servers: Quantity, oversubscription: Quantity) -> Quantity:
+    """How many times longer traffic between servers takes behind leaves with fewer ports up than down; at least 1.
+
+    Only what leaves a leaf shares the ports up. A server that is placed at random has its next one in the ring (or
+    the receiver of an exchange) in another leaf with the chance (n−m)/(n−1).
+
+    Parameters
+    ----------
+    servers : float or array
+        Servers that work together, at least 1.
+    leaf_servers : float or array
+        Servers whose ports of one rail share a leaf.
+    oversubscription : float or array
+        Ports down ÷ ports up of a leaf, at least 1.
+
+    Notes
+    -----
+    Servers in the order of their leaves pass a ring on to another leaf once a leaf and lose nothing; with every
+    neighbour in another leaf they lose the whole ratio. The truth lies between 1 and `oversubscription`.
+    """
+    others = np.maximum(np.asarray(servers, float) - 1.0, 1.0)
+    elsewhere = np.clip((servers - np.asarray(leaf_servers, float)) / others, 0.0, 1.0)
+    return np.maximum(1.0, oversubscription * elsewhere)
 
 
 def collective_time(

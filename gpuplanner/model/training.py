@@ -9,18 +9,33 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplanner.catalog.calibration import Calibration
+from gpuplanner.catalog.schema import Gpu
 from gpuplanner.model.case import Columns, GpuColumns, LlmColumns
 
 RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL = 0.0, 1.0, 2.0
 # Optimizer bytes a trained parameter beside 16-bit weights: FP32 master copy and moments (AdamW), or 8-bit moments.
 OPTIMIZER_BYTES = {"adamw": 12.0, "adamw-8bit": 6.0, "sgd": 8.0, "lion": 8.0, "adamw-bf16": 4.0}
+# Dense 16-bit watts per TFLOP/s of the card that the constants of an architecture speak for: H100 SXM, B200.
+_WATTS_PER_TFLOP = (("Hopper", 0.707), ("Blackwell Ultra", 0.444), ("Blackwell (", None), ("Blackwell", 0.444))
+_FED_EXPONENT = 0.37
+_FED_MOST = 1.45
+_BEFORE_AMPERE = frozenset({"Volta", "Turing", "Pascal"})
 _CONTEXT_BYTES = 1.0e9
-_FRAGMENTATION = 1.05
+# Blocks that the allocator holds and cannot use: little with expandable segments, more under scripts of mixed lengths.
+_FRAGMENTATION, _FRAGMENTATION_HF = 1.05, 1.12
 _RAMP_WIDTH = 450.0
+# Traffic of a logit around the loss: 16 bit out and in, a 32-bit copy, its softmax and its gradient.
+_LOGIT_BYTES = 16.0
+_RAMP_TOKENS = 112.5
 _GATHERED_LAYERS = 2.0
 _TENSOR_LATENCY_S = 15e-6
-_ELEMENTWISE_UNFUSED = 1.6
+_UNPACKED_BYTES = 2.0
+# Traffic a score and pass of attention without flash attention, scale and softmax fused: scores written and read,
+# probabilities, dropout with its mask.
+_SCORE_BYTES_FORWARD, _SCORE_BYTES_BACKWARD = 13.0, 17.0
 _BACKWARD_ATTENTION = 3.5
+# Copies through the host's memory wait for each other: nothing of them hides behind compute.
+_STAGED_OVERLAP = 0.0
 _LINK_DOMAIN_OF_A_SERVER = 8.0
 
 
@@ -47,13 +62,16 @@ class TrainColumns(NamedTuple):
     quantised: Columns
     optimizer_bytes: Columns
     gradient_bytes: Columns
-    master_in_optimizer: Columns
-    eager: Columns
+    flash: Columns
+    sequence_parallel: Columns
     in_server: Columns
     network: Columns
     fused_loss: Columns
     gated: Columns
     offload_optimizer: Columns
+    fed: Columns
+    ends_bytes: Columns
+    fragmentation: Columns
 
 
 class TrainConstants(NamedTuple):
@@ -67,9 +85,13 @@ class TrainConstants(NamedTuple):
     link_pcie: Columns
     network: Columns
     launch_layer: Columns
+    launch_experts: Columns
     launch_expert: Columns
     expert_matrix: Columns
-    qlora: Columns
+    expert_tokens: Columns
+    dequantise: Columns
+    attention_code: Columns
+    unfused: Columns
     hidden: Columns
     overlap: Columns
     bubble: Columns
@@ -136,20 +158,55 @@ class TrainStep(NamedTuple):
         return sum(self)  # type: ignore[return-value]
 
 
-def constants_index(architecture: str, framework: str, compute: str, calibration: Calibration) -> np.ndarray:
-    """Where the constants of a training setting stand in the table, in the order of `TrainConstants`."""
+def flash_attention(architecture: str, framework: str) -> float:
+    """1 where the framework's attention keeps its scores on the chip; Megatron's does not before Ampere."""
+    return 0.0 if framework == "Megatron and NeMo" and architecture in _BEFORE_AMPERE else 1.0
+
+
+def ends_bytes(framework: str) -> float:
+    """Bytes a weight of embedding and head beside quantised layers; PEFT raises what is not quantised to 32 bit."""
+    return 4.0 if framework == "HF Trainer and PEFT" else 2.0
+
+
+def fragmentation(framework: str) -> float:
+    """Memory that the allocator takes, by what is used."""
+    return _FRAGMENTATION_HF if framework == "HF Trainer and PEFT" else _FRAGMENTATION
+
+
+def fed(card: GpuColumns, architecture: str) -> float:
+    """How much more of its peak a card holds than the card of its kind that the constants speak for (1 or more).
+
+    Cards that get more watts for each FLOP/s, above all those with matrix units cut for export (H20), are not held
+    back by power: the law of `sustained` upwards, as far as the matrix units allow.
+    """
+    reference = next((watts for name, watts in _WATTS_PER_TFLOP if architecture.startswith(name)), None)
+    if reference is None or not np.isfinite(card.tdp):
+        return 1.0
+    return float(np.clip((card.tdp / (card.peak16 / 1e12) / reference) ** _FED_EXPONENT, 1.0, _FED_MOST))
+
+
+def constants_index(
+    gpu: Gpu, framework: str, compute: str, calibration: Calibration, generation: str | None = None
+) -> np.ndarray:
+    """Where the constants of a training setting stand in the table, in the order of `TrainConstants`.
+
+    `generation` names an older state of the framework that has a pace of its own.
+    """
     at = calibration.position
+    architecture = calibration.architecture(gpu.architecture)
+    # Blackwell Ultra has twice the exponential units of Blackwell.
+    attention = "Blackwell Ultra" if gpu.architecture.startswith("Blackwell Ultra") else architecture
     group = {"fp8": "train matrix8", "int8": "train matrix8", "fp4": "train matrix4"}.get(compute, "train matrix16")
     fused = framework in ("Megatron and NeMo", "FSDP", "llm-foundry", "DeepSpeed")
     return np.array(
         [
-            at(group, architecture), at("framework", framework), at("train attention", architecture), at("dram",
-            architecture),
-            at("train link share", "nvlink"), at("train link share", "pcie"), at("train network share"),
-            at("train launch layer", "fused" if fused else "eager"), at("train launch expert layer"),
-            at("train expert matrix"),
-            at("train qlora"), at("train hidden tensor communication"), at("train overlap"), at("bubble share"),
-            at("stragglers"),
+            at(group, architecture), at("framework", generation or framework), at("train attention", attention),
+            at("dram", architecture), at("train link share", "nvlink"), at("train link share", "pcie"),
+            at("train network share"), at("train launch layer", "fused" if fused else "eager"),
+            at("train launch expert layer"), at("train launch expert"), at("train expert matrix"),
+            at("train expert tokens"), at("train dequantise"), at("train attention code", framework),
+            at("train unfused traffic", framework), at("train hidden tensor communication"),
+            at("train overlap", framework), at("bubble share"), at("stragglers"),
         ]
     )  # fmt: skip
 
@@ -183,12 +240,30 @@ def _expert_ranks(run: TrainColumns) -> Columns:
     return np.where(run.ep > 1, run.ep, run.tp)
 
 
+def tokens_of_an_expert(case: TrainCase) -> Columns:
+    """Tokens of a micro-batch that one expert's matrices see together, from all ranks that share it.
+
+    Experts on ranks of their own gather the tokens of the whole expert group: the wider the group, the fuller each
+    expert's matrix.
+    """
+    llm, run = case.llm, case.run
+    tokens = run.micro_batch * run.sequence / run.cp
+    return tokens * np.maximum(run.ep, 1.0) * llm.experts_per_token / np.maximum(llm.experts, 1.0)
+
+
+def _fill(width: Columns, tokens: Columns, half: Columns | float) -> Columns:
+    """Share of its large-matrix rate that a product of this width and this many rows reaches."""
+    return 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + half / np.maximum(tokens, 1.0)))
+
+
 def activation_bytes(case: TrainCase) -> Columns:
     """Activations of one micro-batch kept for the backward pass on the first pipeline stage. [bytes]
 
-    Non-gated GPT blocks and flash attention 34 s b d / t a layer (sequence parallel); gated blocks 2 s b (8 d + 2 g e
-    + 4 f); selective recompute drops nothing more under flash attention; full recompute keeps the 2 s b d of a layer's
-    input and one live layer. The first stage holds min(p, m) micro-batches of L/p layers.
+    Non-gated GPT blocks and flash attention 34 s b d / t a layer (sequence parallel), s b d (10 + 24 / t) where tensor
+    ranks do not share the sequence; gated blocks 2 s b (8 d + 2 g e + 4 f). Without flash attention 5 b h s^2 / t more,
+    which selective recompute drops. Full recompute keeps the 2 s b d of a layer's input and one live layer. The first
+    stage holds min(p, m) micro-batches of L/p layers, 1 + (p - 1) / (p v) times as much with v interleaved chunks.
+    Reproduces the eight sizes of [1], Fig. 1; gated blocks are derived, good to 25 %.
 
     References
     ----------
@@ -199,7 +274,11 @@ def activation_bytes(case: TrainCase) -> Columns:
     tokens = run.micro_batch * run.sequence / run.cp
     gated = 2.0 * (8.0 * llm.hidden + 2.0 * llm.kv_width + 4.0 * llm.ffn_active)
     plain = 34.0 * llm.hidden
-    layer = tokens * np.where(run.gated > 0, gated, plain) / run.tp
+    # Ten of the hidden widths (norms, residuals, dropout) are whole on every rank without sequence parallelism.
+    whole = np.where(run.sequence_parallel > 0, 0.0, 10.0 * llm.hidden)
+    layer = tokens * (whole + (np.where(run.gated > 0, gated, plain) - whole) / run.tp)
+    scores = 5.0 * llm.heads * run.sequence * tokens / run.tp
+    layer = layer + np.where((run.flash > 0) | (run.recompute == RECOMPUTE_SELECTIVE), 0.0, scores)
     held = (
         np.minimum(run.pp, micro_batches(case))
         / run.pp
@@ -223,7 +302,7 @@ def train_memory(case: TrainCase) -> TrainMemory:
 
     AdamW in mixed precision takes 16 bytes a trained parameter (weights 2, gradients 2, master copy and moments 12).
     ZeRO stage 1 divides the optimizer, 2 also the gradients, 3 also the weights by the data ranks, plus two gathered
-    layers. Frozen weights (LoRA) take their own bytes only.
+    layers. Frozen weights (LoRA) take their own bytes only. `fragmentation` multiplies the sum of all parts.
 
     References
     ----------
@@ -239,7 +318,9 @@ def train_memory(case: TrainCase) -> TrainMemory:
     gradient_shard = np.where(run.zero >= 2, shard, 1.0)
     optimizer_shard = np.where(run.zero >= 1, shard, 1.0)
     ends = (llm.embedding + llm.head) / (run.tp * np.where(run.pp > 1, 2.0, 1.0))
-    quantised = np.where(run.quantised > 0, (held - ends) * run.weight_bytes + ends * 2.0, held * run.weight_bytes)
+    quantised = np.where(
+        run.quantised > 0, (held - ends) * run.weight_bytes + ends * run.ends_bytes, held * run.weight_bytes
+    )
     weights = quantised / weight_shard + np.where(run.full > 0, 0.0, 2.0 * adapters)
     layer = np.maximum(llm.params - llm.embedding - llm.head, 0.0) / np.maximum(llm.layers, 1.0) / run.tp
     weights = (
@@ -250,7 +331,9 @@ def train_memory(case: TrainCase) -> TrainMemory:
     gradients = trained * run.gradient_bytes / gradient_shard
     optimizer = np.where(run.offload_optimizer > 0, 0.0, trained * run.optimizer_bytes / optimizer_shard)
     activations = activation_bytes(case)
-    runtime = _CONTEXT_BYTES + (_FRAGMENTATION - 1.0) * (weights + gradients + optimizer + activations + _CONTEXT_BYTES)
+    runtime = _CONTEXT_BYTES + (run.fragmentation - 1.0) * (
+        weights + gradients + optimizer + activations + _CONTEXT_BYTES
+    )
     return TrainMemory(weights, gradients, optimizer, activations, runtime)
 
 
@@ -268,38 +351,56 @@ def _tensor_link(case: TrainCase, ranks: Columns) -> Columns:
 def train_step(case: TrainCase) -> TrainStep:
     """Times of one step: m micro-batches through p stages, gradient exchange, optimizer.
 
-    Small matrices and few tokens do not fill a GPU (`ramp`); eager launches set a floor under each layer; what the
-    pipeline wastes is an eighth of the textbook bubble, because real runs interleave; data-parallel traffic hides
-    behind compute up to its share.
+    Matrices: 2 N tokens a pass, three passes for trained and two for frozen weights, one more with full recompute;
+    small matrices and few tokens do not fill a GPU, an expert sees the tokens of its whole expert group. Quantised
+    weights are unpacked to 16 bit in every pass. Attention: half the square (causal) in 3.5 passes of flash attention,
+    else the whole square and its scores through memory. Launches set a floor under each layer, and another for each
+    expert on the card. What the pipeline wastes is a quarter of the textbook bubble where the interleaving is not
+    known; data-parallel traffic hides behind compute up to its share, nothing of it where cards copy through the
+    host's memory.
+
+    Valid for decoder models of 0.1 to 1,000 G parameters, sequences of 512 to 1 M tokens, 1 to 16,384 GPUs.
 
     References
     ----------
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC 2021 (bubble,
     interleaving).
+    .. [2] Dao, "FlashAttention-2", arXiv 2307.08691 (backward 2.5 times the forward pass; older kernels).
+    .. [3] Korthikanti et al., arXiv 2205.05198 (what is recomputed; bytes of a score).
     """
     llm, gpu, run, k = case.llm, case.gpu, case.run, case.k
     tokens = run.micro_batch * run.sequence / run.cp
     passes = np.where(run.full > 0, 3.0, 2.0) + (run.recompute >= RECOMPUTE_FULL)
-    width = np.where(llm.experts > 0, llm.expert_width / np.where(run.ep > 1, 1.0, run.tp), llm.ffn_active / run.tp)
-    ramp = 1.0 / ((1.0 + _RAMP_WIDTH / np.maximum(width, 1.0)) * (1.0 + 0.25 * _RAMP_WIDTH / np.maximum(tokens, 1.0)))
-    efficiency = (
-        k.matrix
-        * k.framework
-        * ramp
-        * np.where(llm.experts > 0, k.expert_matrix, 1.0)
-        * np.where(run.quantised > 0, k.qlora, 1.0)
-    )
-    matrix = 2.0 * llm.active * tokens * passes / (efficiency * run.peak * run.tp * run.pp)
-    attention_passes = _BACKWARD_ATTENTION + (run.recompute >= RECOMPUTE_SELECTIVE)
+    rate = k.matrix * k.framework * run.peak * run.fed * run.tp * run.pp
+    routed = np.where(llm.experts > 0, llm.experts_per_token * llm.expert, 0.0)
+    dense_width = np.where(llm.experts > 0, llm.hidden, llm.ffn_active) / run.tp
+    dense_fill = _fill(dense_width, tokens, _RAMP_TOKENS)
+    expert_width = llm.expert_width / np.where(run.ep > 1, 1.0, run.tp)
+    expert_fill = _fill(expert_width, tokens_of_an_expert(case), k.expert_tokens)
+    matrix = 2.0 * tokens * passes * ((llm.active - routed) / dense_fill + routed / (k.expert_matrix * expert_fill))
+    matrix = matrix / rate
+    # Quantised weights are brought to 16 bit anew in every pass, whatever the tokens.
+    unpacked = params_per_gpu(case) * (run.weight_bytes + _UNPACKED_BYTES) * (passes - (run.full > 0))
+    matrix = matrix + np.where(run.quantised > 0, unpacked / (k.dequantise * gpu.bandwidth), 0.0)
+    recomputed = run.recompute >= RECOMPUTE_SELECTIVE
+    attention_passes = _BACKWARD_ATTENTION + recomputed
     window = np.maximum(llm.window, 1.0)
     seen = np.where(llm.window > 0, np.minimum(run.sequence, 2.0 * window), run.sequence)
     attention_flop = tokens / 2.0 * (run.sequence * llm.prefill_full + seen * llm.prefill_window) * attention_passes
-    attention = attention_flop / (k.attention * gpu.peak16 * gpu.sustained * run.tp * run.pp)
+    attention_rate = k.attention * k.attention_code * gpu.peak16 * gpu.sustained * run.fed * run.tp * run.pp
+    attention = attention_flop / attention_rate
+    # Without flash attention the whole square is computed, and its scores pass through memory.
+    scores = tokens * run.sequence * llm.heads * llm.layers / (run.tp * run.pp)
+    score_bytes = _SCORE_BYTES_FORWARD * (1.0 + recomputed) + _SCORE_BYTES_BACKWARD
+    plain = 2.0 * attention_flop / (rate * gpu.peak16 / run.peak) + scores * score_bytes / (k.dram * gpu.bandwidth)
+    attention = np.where(run.flash > 0, attention, plain)
     traffic_passes = np.where(run.recompute >= RECOMPUTE_FULL, 4.0, 3.0)
     elementwise = (
-        _ELEMENTWISE_UNFUSED * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
+        k.unfused * tokens * llm.layers * (14.0 * llm.hidden + 4.0 * llm.ffn_active) * 2.0 * traffic_passes
         / (k.dram * gpu.bandwidth * run.tp * run.pp)
     )  # fmt: skip
+    logits = _LOGIT_BYTES * tokens * llm.vocab / (run.tp * run.pp)
+    elementwise = elementwise + logits / (k.dram * gpu.bandwidth)
     stage_layers = llm.layers / run.pp
     stage_experts = llm.moe_layers / run.pp
     exchanges = 4.0 + 2.0 * (run.recompute >= RECOMPUTE_FULL)
@@ -318,7 +419,9 @@ def train_step(case: TrainCase) -> TrainStep:
     context = np.where(run.cp > 1, np.maximum(ring_keys - attention, 0.0), 0.0)
 
     work = matrix + attention + elementwise + tensor + expert + context
-    floor = (k.launch_layer * stage_layers + k.launch_expert * stage_experts) * np.where(
+    # Each expert that lies on the card launches its own matrices and casts.
+    local = llm.experts / np.maximum(run.ep, 1.0)
+    floor = (k.launch_layer * stage_layers + (k.launch_experts + k.launch_expert * local) * stage_experts) * np.where(
         run.recompute >= RECOMPUTE_FULL, 1.33, 1.0
     )
     micro = (work**4 + floor**4) ** 0.25
@@ -342,7 +445,10 @@ def train_step(case: TrainCase) -> TrainStep:
     speed = np.where(run.n_gpus > domain, np.minimum(k.network * run.network * rings, inside), inside)
     exchange = np.where(ranks > 1, moved / np.maximum(speed, 1.0), 0.0)
     soft = 0.05 * compute
-    exposed = soft * np.logaddexp(0.0, (exchange - k.overlap * compute) / soft) + 0.1 * exchange
+    # Cards that cannot reach each other's memory copy through the host's, and wait for it.
+    staged = (inside == pcie) & (gpu.peer_to_peer <= 0)
+    hidden = k.overlap * np.where(staged, _STAGED_OVERLAP, 1.0)
+    exposed = soft * np.logaddexp(0.0, (exchange - hidden * compute) / soft) + 0.1 * exchange
     exposed = np.where(ranks > 1, exposed, 0.0)
     optimizer = 28.0 * trained / np.where(run.zero >= 1, ranks, 1.0) / (k.dram * gpu.bandwidth)
     offload = np.where(

@@ -61,11 +61,12 @@ def test_a_step_is_the_sum_of_its_parts():
     assert value(found.tokens_s) == pytest.approx(tokens / value(found.step_s))
 
 
-def test_a_well_laid_out_run_uses_between_a_quarter_and_two_thirds_of_the_peak():
-    # Published MFU of dense 16-bit runs on A100 and H100: 0.35 to 0.6.
+def test_a_well_laid_out_run_uses_more_than_a_quarter_and_no_more_than_the_best_published_share_of_the_peak():
+    # Published MFU of dense 16-bit runs on A100 and H100: 0.35 to 0.6; FlashAttention-2 (arXiv 2307.08691, abstract)
+    # reaches 225 TFLOP/s or 0.72 on A100 with a small model that needs no tensor ranks, as here.
     for gpu in (A100, H100):
         found = trained(gpu, pretraining(LLAMA_8B, sequence_tokens=4096), servers=8)
-        assert 0.25 < value(found.mfu) < 0.67
+        assert 0.25 < value(found.mfu) < 0.72
         assert found.mfu.high <= 1.0
 
 
@@ -108,12 +109,12 @@ def test_adapters_train_a_model_that_full_training_cannot_hold():
         assert trained(H100, tuning(LLAMA_8B, method=method), gpus_per_server=1).fits.status != "fail"
 
 
-def test_quantised_base_weights_take_about_a_quarter():
+def test_quantised_base_weights_take_about_half_with_their_ends_in_32_bit():
     half, quarter = (
         trained(H100, tuning(LLAMA_8B, method=method), gpus_per_server=1).memory.weights for method in ("lora", "qlora")
     )
-    # 4.5 bit and a 16-bit embedding and head, against 16 bit.
-    assert 0.25 < quarter / half < 0.45
+    # (6.98e9 x 4.5 bit + embedding and head, 1.05e9, that PEFT raises to 32 bit) / (8.03e9 x 16 bit), a layer at work.
+    assert 0.5 < quarter / half < 0.56
 
 
 def test_a_run_that_does_not_fit_has_no_figures():

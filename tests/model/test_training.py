@@ -31,31 +31,36 @@ def train_case(
         "global_batch": 32.0,
         "micro_batch": 1.0, "interleave": 1.0, "recompute": 0.0, "zero": 3.0, "weight_bytes": 2.0,
         "adapter_params": 0.0, "full": 1.0,
-        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "master_in_optimizer": 1.0, "eager": 0.0,
+        "quantised": 0.0, "optimizer_bytes": 12.0, "gradient_bytes": 2.0, "flash": 1.0, "sequence_parallel": 1.0,
         "in_server": 8.0,
-        "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0,
+        "network": 50e9, "fused_loss": 0.0, "gated": float(model.gated_ffn), "offload_optimizer": 0.0, "fed": 1.0,
+        "ends_bytes": 2.0, "fragmentation": 1.05,
     }  # fmt: skip
     run.update(changes)
-    index = training.constants_index(CALIBRATION.architecture(card.architecture), framework, "bf16", CALIBRATION)
+    index = training.constants_index(card, framework, "bf16", CALIBRATION)
     return training.build([shape], [columns], [list(run.values())], [index], CALIBRATION)
 
 
-# Korthikanti et al., arXiv 2205.05198, sequence parallelism with selective recompute, three interleaved chunks:
-# s b d (34 / t) bytes a layer, L layers on the first stage, times 1 + (p - 1) / (p v). Two digits are printed.
+# Korthikanti et al., arXiv 2205.05198, Fig. 1, profiled bytes as recorded in calculon-ai/calculon,
+# calculon/llm/validation.py (seqsel_fig1): eight tensor ranks; stages, chunks, micro-batch of the published settings.
 ACTIVATIONS = [
-    ("Megatron-GPT-175B-selective", 8.0, 12.35),
-    ("Megatron-GPT-530B-selective", 35.0, 23.08),
+    ("Megatron-GPT-22B-selective", 1.0, 1.0, 4.0, 59.25, 9.5625),
+    ("Megatron-GPT-175B-selective", 8.0, 3.0, 1.0, 66.84375, 12.3515625),
+    ("Megatron-GPT-530B-selective", 35.0, 3.0, 1.0, 114.0234375, 23.076171875),
+    ("Megatron-GPT-1T-selective", 64.0, 1.0, 1.0, 131.25, 26.5625),
 ]
 
 
-@pytest.mark.parametrize(("name", "stages", "gib"), ACTIVATIONS)
-def test_activations_agree_with_profiled_sizes(name, stages, gib):
-    case = train_case(
-        name, without_vocab=True, tp=8.0, pp=stages, dp=1.0, n_gpus=8 * stages, sequence=2048.0, global_batch=256.0,
-        interleave=3.0,
-        recompute=training.RECOMPUTE_SELECTIVE, gated=0.0, zero=1.0,
-    )  # fmt: skip
-    assert float(training.activation_bytes(case)[0]) / GIB == pytest.approx(gib, abs=0.01)
+@pytest.mark.parametrize(("name", "stages", "chunks", "micro", "plain_gib", "selective_gib"), ACTIVATIONS)
+def test_activations_agree_with_profiled_sizes(name, stages, chunks, micro, plain_gib, selective_gib):
+    published = {
+        "tp": 8.0, "pp": stages, "dp": 1.0, "n_gpus": 8 * stages, "sequence": 2048.0, "global_batch": 256.0,
+        "micro_batch": micro, "interleave": chunks, "gated": 0.0, "zero": 1.0, "flash": 0.0,
+    }  # fmt: skip
+    plain = train_case(name, without_vocab=True, sequence_parallel=0.0, **published)
+    selective = train_case(name, without_vocab=True, recompute=training.RECOMPUTE_SELECTIVE, **published)
+    assert float(training.activation_bytes(plain)[0]) / GIB == pytest.approx(plain_gib, abs=0.01)
+    assert float(training.activation_bytes(selective)[0]) / GIB == pytest.approx(selective_gib, abs=0.01)
 
 
 def test_mixed_precision_adamw_takes_16_bytes_a_parameter():
@@ -129,3 +134,117 @@ def test_model_flop_follow_the_published_convention():
 def test_an_adapter_of_rank_16_on_attention_has_four_pairs_a_layer():
     # Llama-2-7B: four matrices 4096 x 4096, 32 layers, 16 x (4096 + 4096) each.
     assert training.adapter_parameters(4096, 4096, 4096, 11008, 32, 16, "attention", True) == 32 * 4 * 16 * 8192
+
+
+def test_wider_expert_groups_fill_the_matrices_of_an_expert():
+    # Mixtral-8x7B: two of eight experts a token, 4,096 tokens a card: 1,024 rows alone, 8,192 from eight cards.
+    alone, wide = (train_case("Mixtral-8x7B", ep=ranks, zero=1.0) for ranks in (1.0, 8.0))
+    assert float(training.tokens_of_an_expert(alone)[0]) == 1024.0
+    assert float(training.tokens_of_an_expert(wide)[0]) == 8192.0
+    assert training.train_step(wide).matrix[0] < training.train_step(alone).matrix[0]
+
+
+def test_unpacking_quantised_weights_costs_the_same_whatever_the_tokens():
+    lora = {"full": 0.0, "adapter_params": 4e7, "global_batch": 8.0, "zero": 0.0}
+    extra = []
+    for sequence in (1024.0, 8192.0):
+        plain = training.train_step(train_case(sequence=sequence, **lora))
+        packed = training.train_step(train_case(sequence=sequence, quantised=1.0, weight_bytes=0.5, **lora))
+        extra.append(float(packed.matrix[0] - plain.matrix[0]))
+    assert extra[0] > 0
+    assert extra[1] == pytest.approx(extra[0])
+
+
+def test_attention_without_flash_kernels_takes_more_time_and_memory():
+    flash = train_case(framework="Megatron and NeMo", zero=1.0)
+    plain = train_case(framework="Megatron and NeMo", zero=1.0, flash=0.0)
+    assert training.train_step(plain).attention[0] > 2.0 * training.train_step(flash).attention[0]
+    # 5 bytes a score, 32 heads and layers, 4,096 tokens squared.
+    more = training.activation_bytes(plain)[0] - training.activation_bytes(flash)[0]
+    assert more == pytest.approx(5 * 32 * 32 * 4096**2)
+
+
+def test_cards_that_copy_through_the_host_wait_for_it():
+    shared = {"n_gpus": 2.0, "dp": 2.0, "in_server": 2.0, "global_batch": 2.0, "gpu": "L40S 48GB"}
+    direct, staged = train_case(**shared), train_case(**shared)
+    staged = staged._replace(gpu=staged.gpu._replace(peer_to_peer=np.zeros(1)))
+    assert training.train_step(staged).data_communication[0] > 2.0 * training.train_step(direct).data_communication[0]
+
+
+def test_cards_cut_for_export_hold_more_of_their_peak():
+    h100, h20 = (CATALOG.gpus[name] for name in ("H100 SXM 80GB", "H20 96GB"))
+    shares = [
+        training.fed(cases.GpuColumns(*cases.gpu_columns(card, CALIBRATION)), card.architecture) for card in (h100, h20)
+    ]
+    # 400 W for 148 TFLOP/s: nothing holds its clock back, and a card cannot pass its peak.
+    assert shares[0] == pytest.approx(1.0, abs=0.01)
+    assert 1.2 < shares[1] < 1.5
+
+
+def test_blackwell_cards_of_desktops_are_not_taken_for_those_of_data_centres():
+    card = CATALOG.gpus["GeForce RTX 5090 32GB"]
+    assert training.fed(cases.GpuColumns(*cases.gpu_columns(card, CALIBRATION)), card.architecture) == 1.0
+
+
+def test_megatron_on_volta_has_no_flash_attention():
+    assert training.flash_attention("Volta", "Megatron and NeMo") == 0.0
+    assert training.flash_attention("Volta", "FSDP") == training.flash_attention("Hopper", "Megatron and NeMo") == 1.0
+
+
+MODELS = ("TinyLlama-1.1B", "Llama-3.1-8B", "Llama-3.1-70B", "Mixtral-8x7B", "DeepSeek-V3")
+CARDS = ("H100 SXM 80GB", "A100 SXM 80GB", "B200 180GB", "H20 96GB", "L40S 48GB", "GeForce RTX 4090 24GB",
+         "Tesla V100 SXM2 32GB", "Instinct MI300X 192GB", "Gaudi 2 96GB")  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.sampled_from(MODELS), st.sampled_from(CARDS), st.integers(0, 14), st.sampled_from([512.0, 4096.0, 131072.0]),
+    st.sampled_from([1.0, 8.0]), st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([0.0, 1.0, 3.0]),
+    st.sampled_from(["FSDP", "Megatron and NeMo", "HF Trainer and PEFT", "other"]), st.booleans(),
+)  # fmt: skip
+def test_every_plan_has_a_finite_speed_below_the_peak(
+    llm, gpu, doublings, sequence, micro, recompute, zero, framework, full
+):
+    card = cases.GpuColumns(*cases.gpu_columns(CATALOG.gpus[gpu], CALIBRATION))
+    ranks = float(2**doublings)
+    trained = {} if full else {"full": 0.0, "adapter_params": 1e7}
+    case = train_case(
+        llm, gpu, framework=framework, peak=float(card.peak16), n_gpus=ranks, dp=ranks, in_server=min(ranks, 8.0),
+        sequence=sequence, micro_batch=micro, global_batch=ranks * micro, recompute=recompute, zero=zero, **trained,
+    )  # fmt: skip
+    step = training.train_step(case)
+    assert all(np.isfinite(part[0]) and part[0] >= -1e-9 for part in step)
+    used = training.train_memory(case)
+    assert all(np.isfinite(part[0]) and part[0] >= 0 for part in used)
+    rate = training.tokens_per_second(case, step)
+    # Attention counted un-halved: half of it need not be computed; frozen weights save a third.
+    assert 0 < float(training.model_flops_utilisation(case, rate, card.peak16)[0]) < (1.0 if full else 1.5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(MODELS), st.sampled_from(["tokens", "weights"]), st.floats(1.1, 16.0))
+def test_more_work_never_takes_less_time(llm, kind, times):
+    small = train_case(llm, zero=1.0)
+    large = train_case(llm, zero=1.0, sequence=4096.0 * times) if kind == "tokens" else None
+    if large is None:
+        large = small._replace(llm=small.llm._replace(active=small.llm.active * times))
+    assert training.train_step(large).total[0] >= training.train_step(small).total[0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(MODELS), st.integers(0, 10), st.integers(0, 10))
+def test_more_cards_at_the_same_batch_of_each_never_train_slower(llm, first, second):
+    rates = []
+    for doublings in sorted((first, second)):
+        ranks = 8.0 * 2**doublings
+        case = train_case(llm, n_gpus=ranks, dp=ranks, global_batch=4 * ranks, zero=1.0)
+        rates.append(float(training.tokens_per_second(case, training.train_step(case))[0]))
+    assert rates[0] <= rates[1] * (1 + 1e-9)
+
+
+def test_scripts_on_the_trainer_keep_quantised_models_ends_in_32_bit():
+    # PEFT's preparation for quantised training raises embedding and head: 2 x 32,000 x 4,096 more bytes twice over.
+    quantised = {"quantised": 1.0, "weight_bytes": 0.5, "full": 0.0, "adapter_params": 4e7, "zero": 0.0}
+    plain = training.train_memory(train_case(**quantised))
+    raised = training.train_memory(train_case(ends_bytes=training.ends_bytes("HF Trainer and PEFT"), **quantised))
+    assert float((raised.weights - plain.weights)[0]) == pytest.approx(2 * 2 * 32_000 * 4096)

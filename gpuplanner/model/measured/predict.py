@@ -387,6 +387,7 @@ def _training(prepared: Prepared, case: training.TrainCase, calibration: Calibra
     used = training.train_memory(case).total
     flop = training.flop_per_token(case.llm, case.run.sequence)
     recomputed = np.where(case.run.recompute >= training.RECOMPUTE_FULL, 4.0 / 3.0, 1.0)
+    printed = np.where([record.counts_recompute for record in records], recomputed, 1.0)
     tdp = case.gpu.tdp
     gpu_w = np.where(np.isfinite(cap), np.minimum(cap, tdp), power.TRAINING_SHARE_OF_TDP * tdp)
     devices_per_card = case.run.n_gpus / cards
@@ -396,7 +397,7 @@ def _training(prepared: Prepared, case: training.TrainCase, calibration: Calibra
     figures = {
         "tokens_per_s": rate,
         "step_time_s": step.total,
-        "tflops_per_gpu": rate * flop / cards / 1e12,
+        "tflops_per_gpu": rate * flop * printed / cards / 1e12,
         "mfu": training.model_flops_utilisation(case, rate, peak),
         "hfu": training.model_flops_utilisation(case, rate, peak) * recomputed,
         "gpu_hours": seconds / 3600.0 * cards / _AVAILABLE,
@@ -480,6 +481,8 @@ def _collectives(prepared: Prepared, values: np.ndarray) -> None:
         link = network.COLLECTIVE_LINKS[record.link_kind]._asdict()
         if not record.multicast:
             link["multicast_efficiency"] = 0.0
+        if record.link_kind == "pcie":
+            link["ring_efficiency"] = float(network.pcie_efficiency(record.ranks / record.nodes, True))
         values[i] = float(
             network.collective_bus_bandwidth(
                 record.message_bytes, record.ranks, record.link_bytes_s, **link, nodes=record.nodes,

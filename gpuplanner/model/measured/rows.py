@@ -27,6 +27,7 @@ from gpuplanner.model.case import (
     constants_index,
     gpu_columns,
     llm_columns,
+    reaches_peers,
 )  # fmt: skip
 from gpuplanner.model.evidence import Evidence
 from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, serving_engine, weight_format
@@ -106,6 +107,7 @@ class TrainingRow(NamedTuple):
     cap_w: float
     architecture: str
     evidence: Evidence
+    counts_recompute: bool
 
 
 class CpuRow(NamedTuple):
@@ -233,6 +235,8 @@ def _columns(keys: Keys, card: Card, calibration: Calibration) -> np.ndarray:
     if cut and columns[_LINK["link"]] > 0:
         # Published link rates count both directions.
         changes["link"] = float(cut.group(1)) * 1e9 / 2
+    if changes.get("link") == 0.0:
+        changes["peer_to_peer"] = float(reaches_peers(gpu, False))
     if not changes:
         return columns
     columns = columns.copy()
@@ -702,16 +706,22 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
         dense * card.sustained, devices, tp, pp, dp, ep, context, sequence, whole, micro, keys.number("vpp",
         1.0) or 1.0, recompute, zero,
         weight_bytes, _adapters(llm, method), float(method == "full"), float(method == "qlora"),
-        optimizer, gradients, 1.0, 0.0, per_node * named.devices,
-        network_per_gpu(keys.text("network"), per_node, architecture), 0.0, float(llm.gated_ffn), offload,
+        optimizer, gradients, _flash(keys, framework, architecture), 1.0, per_node * named.devices,
+        network_per_gpu(keys.text("network"), per_node, architecture), _chunked_loss(keys), float(llm.gated_ffn),
+        offload, training.fed(card, gpu.architecture), training.ends_bytes(framework),
+        training.fragmentation(framework),
     )  # fmt: skip
     if checkpointing is None and keys.text("metric") == "peak_memory_gib":
         run = _that_ran(run, columns, llm, calibration)
+    early = framework == "Megatron and NeMo" and _dated(keys, _BEFORE_SEQUENCE_PARALLEL)
     return TrainingRow(
-        llm_columns(llm), columns, run, training.constants_index(architecture, framework, compute, calibration),
+        llm_columns(llm), columns, run,
+        training.constants_index(gpu, framework, compute, calibration, "Megatron before 2022" if early else None),
         cards, per_node,
         dense, tokens, keys.number("gpu_hours", 0.001) or math.nan, keys.number("power_limit_w", 1.0) or math.nan,
         architecture, evidence.training(calibration, architecture, gpu, llm, framework, sequence, context > 1),
+        # Megatron's formula of those years (Narayanan et al., SC 2021, Eq. 3) counts what is computed twice.
+        early,
     )  # fmt: skip
 
 
@@ -730,6 +740,27 @@ def _recompute(stated: bool | str | None, framework: str) -> float:
         # Scripts on the HF Trainer recompute unless they say otherwise.
         return training.RECOMPUTE_FULL if framework == "HF Trainer and PEFT" else training.RECOMPUTE_NONE
     return training.RECOMPUTE_FULL if stated else training.RECOMPUTE_NONE
+
+
+# Flash attention came with 2023; sequence parallelism, and FLOP counted once, with 2022.
+_BEFORE_FLASH, _BEFORE_SEQUENCE_PARALLEL = re.compile(r"\b20(1\d|20|21|22)\b"), re.compile(r"\b20(1\d|20|21)\b")
+
+
+def _dated(keys: Keys, years: re.Pattern[str]) -> bool:
+    return bool(years.search(keys.record("engine").text("version") or ""))
+
+
+def _chunked_loss(keys: Keys) -> float:
+    """1 where the program takes the loss piece by piece, without all logits at once."""
+    engine = keys.record("engine")
+    return float(any("torchtune" in (engine.text(key) or "").casefold() for key in ("name", "kind")))
+
+
+def _flash(keys: Keys, framework: str, architecture: str) -> float:
+    """1 where attention kernels keep the scores on the chip: not before 2023, nor in Megatron on older cards."""
+    if _dated(keys, _BEFORE_FLASH):
+        return 0.0
+    return training.flash_attention(architecture, framework)
 
 
 _RUN = {name: position for position, name in enumerate(training.TrainColumns._fields)}
