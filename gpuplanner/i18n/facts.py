@@ -129,6 +129,7 @@ FINDINGS: dict[str, Fact] = {
     "gpus_not_divisible": Fact(N_("{gpus} GPUs cannot be shared out in copies of {needed}")),
     "context_too_long": Fact(N_("Context of {context} tokens exceeds the model's {max_context}")),
     "no_nvlink": Fact(N_("{gpu} has no NVLink: cards talk over PCIe")),
+    "waits_for_link": Fact(N_("Cards wait {share} of the time for {binds}")),
     "pcie_tensor_parallel": Fact(N_("TP{tp} over PCIe: every layer waits for the bus")),
     "export_cut_link": Fact(N_("{gpu} computes like {parent} but links at {link}, not {parent_link}")),
     "fp32_waste": Fact(N_("FP32 leaves the tensor cores idle: 16 bit is {speed_ratio} as fast")),
@@ -273,6 +274,11 @@ WAYS_OUT: dict[str, Fact] = {
     "buy_used": Fact(N_("Buy {gpu} second-hand")),
     "use_linux": Fact(N_("Run it under Linux")),
     "use_split": Fact(N_("Split as TP{tp} × PP{pp}")),
+    "faster_nics": Fact(N_("Use network cards of {nic}")),
+    "use_fabric": Fact(N_("Join the servers by {binds}")),
+    "use_bridges": Fact(N_("Join the cards by NVLink bridges")),
+    "swap_card": Fact(N_("Use {gpu} cards")),
+    "even_leaves": Fact(N_("Give leaves as many ports up as down")),
     "relax_target": Fact(N_("Relax the target to {target_s}"), N_("Relax the target")),
     "lower_batch": Fact(N_("Allow {batch} requests at once"), N_("Allow fewer requests at once")),
     "use_gpu": Fact(N_("Use {count}× {gpu}")),
@@ -304,6 +310,12 @@ WORDS: dict[str, str] = {
     "cpu": N_("CPU"),
     "all_reduce": N_("all-reduce"),
     "pcie": N_("PCIe"),
+    "pcie-no-p2p": N_("PCIe without peer-to-peer"),
+    "nvlink": N_("NVLink"),
+    "xgmi": N_("Infinity Fabric"),
+    "infiniband": N_("InfiniBand"),
+    "roce": N_("RoCE"),
+    "ethernet": N_("Ethernet"),
     "pcie_all_reduce": N_("PCIe all-reduce"),
     "kv_cache": N_("KV cache"),
     "prefill": N_("prefill"),
@@ -326,6 +338,7 @@ METRICS: dict[str, Fact] = {
     "headroom": Fact(N_("Headroom")),
     "single_stream": Fact(N_("Single stream")),
     "prefill": Fact(N_("Prefill rate")),
+    "link_wait": Fact(N_("Waiting for the network")),
     "memory_used": Fact(N_("Memory used")),
     "max_power": Fact(N_("Max power")),
     "heat": Fact(N_("Heat at load")),
@@ -554,6 +567,10 @@ def _link(value: float) -> str:
     return _("{rate} GB/s").format(rate=format.number(value / 1e9)) if not isinstance(value, str) else value
 
 
+def _port(value: float) -> str:
+    return _("{rate} Gb/s").format(rate=format.count(value / 1e9))
+
+
 def _temperature(value: float) -> str:
     return f"{format.exact(value)} °C"
 
@@ -645,6 +662,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "max_context": format.count,
     "link": _link,
     "parent_link": _link,
+    "nic": _port,
     "speed_ratio": format.ratio,
     "ratio": format.ratio,
     "ratio_16bit": format.ratio,

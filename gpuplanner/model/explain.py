@@ -239,6 +239,7 @@ def _of_group(s: Subject, result: ServeResult, metric: str) -> Node | None:
         "memory_bytes": lambda: serving.memory_bytes(o),
         "kv_capacity": lambda: serving.kv_capacity(o),
         "network_time": lambda: serving.network_time(o),
+        "link_wait": lambda: serving.link_wait(o),
         "gpu_power": lambda: serving.card_power(o),
         "decode_step": lambda: serving.decode_step(o),
         "prefill_one": lambda: serving.prefill(o),
@@ -309,6 +310,7 @@ def _of_training(s: Subject, metric: str) -> Node | None:
         "memory_used": lambda: training.memory_used(r),
         "memory_bytes": lambda: training.memory_bytes(r),
         "network_time": lambda: training.network_time(r),
+        "link_wait": lambda: training.link_wait(r),
     }
     return built[metric]() if metric in built else None
 

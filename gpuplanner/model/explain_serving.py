@@ -834,6 +834,27 @@ def network_time(o: Operating) -> Node:
     return communication(o, _one(o.state.step.communication), size)._replace(key="network_time")
 
 
+def link_wait(o: Operating) -> Node:
+    """Share of its busy time in which a card waits for links: of decode steps and of reading prompts."""
+    shown, chunk = o.result.link_wait, o.state.chunk
+    reading = float(np.clip(_one(o.state.prefill_share), 0.0, 1.0))
+    fresh = o.workload.prompt_tokens * (1.0 - _one(o.case.run.prefix)) * _one(chunk.prompts)
+    sent = communication(
+        o, _one(chunk.communication), 2.0 * fresh / _one(o.case.run.attention_dp) * _one(o.case.llm.hidden)
+    )
+    read = made(Node("chunk_time", _one(chunk.total), "duration", operation="follows"), prefill(o))
+    phases = []
+    for key, whole, share, links in (
+        ("decode_wait", decode_step(o), 1.0 - reading, network_time(o)),
+        ("prefill_wait", read, reading, sent),
+    ):
+        busy = made(Node("phase_share", share, "share", operation="follows"), load(o))
+        waits = share * (links.value or 0.0) / (whole.value or 1.0)
+        phases.append(made(Node(key, waits, "share", operation="product"), *times(busy, links, over(whole))))
+    root = Node("link_wait", shown.value, "share", "", shown.low, shown.high, operation="sum", family="serving_tpot")
+    return made(root, *plus(*phases))
+
+
 def headroom(o: Operating) -> Node:
     """How far the output within the targets lies above what is asked."""
     shown = o.result.headroom

@@ -24,6 +24,8 @@ _SLOW_ENGINE = "HF transformers"
 _SLOW_RATIO = 1.5
 # A gain below this is not worth another format.
 _LEVER_RATIO = 1.15
+# Cards that wait for links for a larger share of their time are worth a better link.
+MUCH_WAITING = 0.15
 _TOKENS_PER_MILLION = 1e6
 _JOULE_PER_KWH = 3.6e6
 # Peaks that agree this closely come from the same chip.
@@ -94,6 +96,11 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
         ratio = one.fp32_ratios.get(run.group)
         if ratio is not None and ratio > 1.2:
             found.append(Finding("check", "fp32_waste", letter, run.group, run.workload, {"speed_ratio": ratio}))
+    for run in every:
+        if run.link_wait.value is not None and run.link_wait.value > MUCH_WAITING and run.link_wait.parts:
+            slowest = max(run.link_wait.parts, key=lambda part: part.value)
+            waits: dict[str, float | str] = {"share": run.link_wait.value, "binds": slowest.name}
+            found.append(Finding("note", "waits_for_link", letter, run.group, run.workload, waits))
     for (index, workload), seen in one.evidences.items():
         for reason in seen.outside:
             if reason == "architecture":

@@ -95,17 +95,48 @@ def link(case: Case) -> tuple[Columns, Columns]:
     leave the server.
     """
     gpu, run, k = case.gpu, case.run, case.k
-    ranks = run.tp * run.attention_dp
-    domain = np.maximum(run.in_server, np.where(gpu.link > 0, gpu.link_domain, 0.0))
-    near = np.minimum(ranks, domain)
+    near = np.minimum(run.tp * run.attention_dp, _joined(case))
     on_link = (gpu.link > 0) & (near <= gpu.link_domain)
     pcie_share = pcie_efficiency(near, gpu.peer_to_peer > 0, k.share_pcie)
     latency = np.where(on_link, k.latency_nvlink, k.latency_pcie)
     speed = np.where(on_link, k.share_nvlink * gpu.link, pcie_share * gpu.pcie)
-    outside = ranks > domain
+    outside = leaves_server(case)
     # A ring over several servers leaves each of them once, over all its network cards.
     between = np.minimum(speed, run.network * run.in_server)
     return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, between, speed)
+
+
+def _joined(case: Case) -> Columns:
+    """Cards that reach each other without a network: those of a server, or of a larger link domain."""
+    return np.maximum(case.run.in_server, np.where(case.gpu.link > 0, case.gpu.link_domain, 0.0))
+
+
+def leaves_server(case: Case) -> Columns:
+    """Whether the ranks that work on one layer together are spread over several servers."""
+    return case.run.tp * case.run.attention_dp > _joined(case)
+
+
+def token_bytes(case: Case, batch: Columns) -> Columns:
+    """Bytes that a decode step sends from layer to layer: the hidden state of every sequence of a rank, in 16 bit."""
+    run = case.run
+    rank = np.maximum(np.maximum(batch / run.pp, 1.0) / run.attention_dp, 1.0)
+    return 2.0 * rank * (1.0 + run.draft_tokens) * case.llm.hidden
+
+
+def stage_hops(case: Case, size: Columns) -> tuple[Columns, Columns]:
+    """Times in which `size` bytes pass through the stages of a pipeline: inside servers, and between them. [s]
+
+    Between servers each tensor rank sends its part over its own share of the network.
+    """
+    run = case.run
+    latency, speed = link(case)
+    stages = np.maximum(np.floor(_joined(case) / run.tp), 1.0)
+    far = np.maximum(np.ceil(run.pp / stages) - 1.0, 0.0)
+    near = run.pp - 1.0 - far
+    away = np.where(leaves_server(case), latency, latency + _NIC_LATENCY_S) + size / np.maximum(
+        np.minimum(speed, run.network * run.tp), 1.0
+    )
+    return near * (latency + size / np.maximum(speed, 1.0)), far * away
 
 
 def all_reduce(case: Case, size: Columns) -> Columns:
@@ -177,9 +208,10 @@ def decode_step(case: Case, batch: Columns, context: Columns) -> DecodeStep:
     cache = smooth_max(cache_read, cache_compute) + kernels
 
     layers = k.layer_factor * (llm.layers * k.layer_time + llm.moe_layers * k.expert_layer_time)
-    size = 2.0 * rank * draft * llm.hidden
+    size = token_bytes(case, batch)
     latency, speed = link(case)
-    hops = np.where(run.pp > 1, (run.pp - 1.0) * (latency + size / np.maximum(speed, 1.0)), 0.0)
+    inside, between = stage_hops(case, size)
+    hops = inside + between
     # Attention data parallelism sends every token to its experts and back.
     exchange = np.where(
         run.attention_dp > 1,

@@ -158,6 +158,18 @@ class FormatOption(NamedTuple):
     weight_bytes: float
 
 
+class Wait(NamedTuple):
+    """Share of a phase of a run (decode, prefill, step) in which cards wait for one link.
+
+    ``link``: nvlink, xgmi, pcie or pcie-no-p2p inside a server; infiniband, roce or ethernet ``between_servers``.
+    """
+
+    phase: Literal["decode", "prefill", "step"]
+    link: str
+    between_servers: bool
+    share: float
+
+
 class ServeResult(NamedTuple):
     """One group serving one workload. Rates are of the whole group."""
 
@@ -191,6 +203,9 @@ class ServeResult(NamedTuple):
     curve: Curve | None
     formats: tuple[FormatOption, ...] = ()
     own: tuple[OwnShift, ...] = ()
+    # Share of its busy time in which a card waits for links, and where; parts by link.
+    link_wait: Figure = NOT_KNOWN
+    waits: tuple[Wait, ...] = ()
 
 
 class TrainResult(NamedTuple):
@@ -216,6 +231,9 @@ class TrainResult(NamedTuple):
     # What one run costs, in the plan's base currency.
     cost: Figure = NOT_KNOWN
     own: tuple[OwnShift, ...] = ()
+    # Share of a step in which a card waits for links, and where; parts by link.
+    link_wait: Figure = NOT_KNOWN
+    waits: tuple[Wait, ...] = ()
 
 
 class GroupPower(NamedTuple):
@@ -241,6 +259,9 @@ class FabricPart(NamedTuple):
     bits_s: float
     number: int
     power_w: Figure
+
+
+NO_SLOWDOWN = exact(1.0, "known")
 
 
 class FabricResult(NamedTuple):
@@ -270,6 +291,10 @@ class FabricResult(NamedTuple):
     too_large: bool
     parts: tuple[FabricPart, ...]
     power_w: Figure
+    # How many times longer traffic takes behind oversubscribed leaves; 1 to the whole ratio by how servers are placed.
+    slowdown: Figure = NO_SLOWDOWN
+    downlinks_per_leaf: int = 0
+    uplinks_per_leaf: int = 0
 
 
 class RoomResult(NamedTuple):

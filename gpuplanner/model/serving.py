@@ -13,7 +13,7 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import evidence, hardware, inference, memory, own_rows, parallelism, power, queueing
+from gpuplanner.model import evidence, hardware, inference, link_waits, memory, own_rows, parallelism, power, queueing
 from gpuplanner.model.bands import between, spread, weakest
 from gpuplanner.model.case import KV_BYTES, WEIGHT_FORMATS, Case, IdentityCache, Setting
 from gpuplanner.model.plan import Group, Network, Run, Serve, runtime_order
@@ -786,4 +786,7 @@ def result(
         spread(workload.prompt_tokens / alone, factor["ttft_idle"], basis) if fits else NOT_KNOWN,
         bound, busy, gpu_w, energy, share, curve if fits else None, p.formats,
     )  # fmt: skip
+    if fits:
+        wait, waits = link_waits.of_serving(case, state, p.hardware, factor["serving_tpot"], basis)
+        answered = answered._replace(link_wait=wait, waits=waits)
     return own_rows.marked(answered, calibration, seen)

@@ -24,7 +24,8 @@ FOLLOWS = {
     "usable", "params_per_gpu", "tokens_served", "tokens_per_year", "matrix_share_reached", "flop_per_token",
     "attention", "elementwise", "tensor_communication", "expert_communication", "context_communication", "launch",
     "bubble", "data_communication", "stragglers", "card_limit", "group_average", "servers_load", "air_heat",
-    "air_density", "annuity", "discount", "maintenance", "cloud", "run_power", "run_share",
+    "air_density", "annuity", "discount", "maintenance", "cloud", "run_power", "run_share", "phase_share",
+    "chunk_time",
 }  # fmt: skip
 # These add up, or multiply, but where a limit binds: a power limit, weights that experts share, pipeline stages.
 BOUNDED = {"gpu_power", "weights", "compute_time", "communication_time", "network_time", "server_power"}
