@@ -313,6 +313,7 @@ WORDS: dict[str, str] = {
     "pcie-no-p2p": N_("PCIe without peer-to-peer"),
     "nvlink": N_("NVLink"),
     "xgmi": N_("Infinity Fabric"),
+    "card_link": N_("link between the cards"),
     "infiniband": N_("InfiniBand"),
     "roce": N_("RoCE"),
     "ethernet": N_("Ethernet"),

@@ -14,12 +14,15 @@ from gpuplanner.model.results import NOT_KNOWN, Basis, Figure, Part, Wait
 
 # Shares below this are not shown: rounding, not waiting.
 _LEAST = 1e-6
+_NAMED = ("nvlink", "xgmi")
 
 
 def link_inside(hard: Hardware, ranks: float) -> str:
-    """The link over which so many cards of one server talk: nvlink, xgmi, pcie or pcie-no-p2p."""
+    """The link over which so many cards of one server talk: nvlink, xgmi, card_link (of another maker), pcie or
+    pcie-no-p2p.
+    """
     if hard.link_one_way > 0 and ranks <= max(hard.link_domain, 1):
-        return hard.gpu.link_kind if hard.gpu is not None and hard.gpu.link_kind != "none" else "nvlink"
+        return hard.gpu.link_kind if hard.gpu is not None and hard.gpu.link_kind in _NAMED else "card_link"
     return "pcie" if hard.peer_to_peer else "pcie-no-p2p"
 
 

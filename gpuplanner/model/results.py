@@ -161,7 +161,8 @@ class FormatOption(NamedTuple):
 class Wait(NamedTuple):
     """Share of a phase of a run (decode, prefill, step) in which cards wait for one link.
 
-    ``link``: nvlink, xgmi, pcie or pcie-no-p2p inside a server; infiniband, roce or ethernet ``between_servers``.
+    ``link``: nvlink, xgmi, card_link (of another maker), pcie or pcie-no-p2p inside a server; infiniband, roce or
+    ethernet ``between_servers``.
     """
 
     phase: Literal["decode", "prefill", "step"]
