@@ -99,6 +99,27 @@ FINDINGS: dict[str, Fact] = {
     "inlet_too_warm": Fact(
         N_("Supply air of {supply_c} is warmer than the {limit_c} allowed"), N_("Supply air is too warm")
     ),
+    "inlet_too_cold": Fact(
+        N_("Supply air of {supply_c} is colder than the {limit_c} allowed"), N_("Supply air is too cold")
+    ),
+    "needs_liquid": Fact(N_("{server} is cooled by liquid; this room has no loop for it")),
+    "air_in_liquid_room": Fact(N_("{server} takes no liquid: its heat stays in the air")),
+    "several_circuits": Fact(
+        counted=lambda n: ngettext(
+            "A server of {value_w} needs {count} circuit of {limit_w} on each feed",
+            "A server of {value_w} needs {count} circuits of {limit_w} on each feed",
+            n,
+        ),
+        by="count",
+    ),
+    "feed_loss_slows": Fact(N_("With one feed lost, power supplies give {limit_w} of the {value_w} on the nameplate")),
+    "feed_loss_stops": Fact(N_("One power supply a server: it stops with its feed")),
+    "rack_binds": Fact(
+        counted=lambda n: ngettext(
+            "A rack takes {count} server: {binds} binds", "A rack takes {count} servers: {binds} binds", n
+        ),
+        by="count",
+    ),
     "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget"), N_("Over the budget")),
     "budget_band_exceeds": Fact(
         N_("Price band reaches {high}; the budget is {budget}"), N_("Price band reaches {high}")
@@ -272,6 +293,8 @@ WAYS_OUT: dict[str, Fact] = {
     ),
     "fewer_gpus": Fact(N_("Buy {count} GPUs a server")),
     "buy_used": Fact(N_("Buy {gpu} second-hand")),
+    "cool_supply": Fact(N_("Cool the supply air to {limit_c}")),
+    "pipe_liquid": Fact(N_("Bring liquid to the racks")),
     "use_linux": Fact(N_("Run it under Linux")),
     "use_split": Fact(N_("Split as TP{tp} × PP{pp}")),
     "faster_nics": Fact(N_("Use network cards of {nic}")),
@@ -304,6 +327,8 @@ WORDS: dict[str, str] = {
     "network": N_("network"),
     "queue": N_("queueing"),
     "power": N_("power"),
+    "weight": N_("weight"),
+    "height": N_("height"),
     "heat": N_("heat"),
     "money": N_("money"),
     "host": N_("host software"),
@@ -429,6 +454,13 @@ PARTS: dict[str, str] = {
     "server": N_("rest of the servers"),
     "gpu": N_("GPUs"),
     "usable": N_("usable"),
+    "cpu": N_("processors"),
+    "nic": N_("network cards"),
+    "fans": N_("fans"),
+    "psu_loss": N_("losses of power supplies"),
+    "equipment": N_("equipment"),
+    "chain_loss": N_("losses of UPS and PDU"),
+    "cooling_power": N_("cooling and the rest"),
     "network_switch": N_("network switch"),
     "network_leaf": N_("leaf switches"),
     "network_spine": N_("spine switches"),
@@ -685,6 +717,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "runtime": str,
     "other": str,
     "entry": str,
+    "server": str,
     "letter": str,
 }
 

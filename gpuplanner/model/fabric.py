@@ -19,6 +19,8 @@ from gpuplanner.model.switches import choose_switch, slowdown
 
 # Up to so many racks, passive copper reaches from the servers to their switch.
 _RACKS_WITHIN_COPPER = 2
+# The keys of parts that stand in racks.
+SWITCHES = ("switch", "leaf", "spine", "core")
 _FAST_BITS = 100e9
 # Half-width of a switch's power where it follows from others of its speed.
 _POWER_LOW, _POWER_HIGH = 0.6, 1.7

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Gpu, Llm
+from gpuplanner.catalog.schema import Gpu, Llm, Server
 from gpuplanner.model import cost, evidence, hardware, power, serving
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.edit import replace
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
-from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult, Status, TrainResult
+from gpuplanner.model.results import Check, Finding, RoomResult, ScenarioResult, ServeResult, Status, TrainResult
 
 _LEVEL: dict[Status, Literal["stop", "check", "note"]] = {
     "fail": "stop",
@@ -84,6 +84,7 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     for joined in result.room.fabrics:
         if joined.too_large:
             found.append(Finding("check", "fabric_too_large", letter, None, "", {"ports": joined.nics}))
+    found.extend(_of_supply(letter, result.room, one.hardwares))
     money = result.money_check
     if money.status in ("warn", "fail"):
         key = "exceeds_budget" if money.key == "budget_over" else money.key
@@ -111,6 +112,40 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
                 found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
     found.extend(_of_own_rows(letter, run) for run in every if run.own)
     return tuple(found)
+
+
+def _of_supply(letter: str, space: RoomResult, hardwares: Sequence[hardware.Hardware]) -> list[Finding]:
+    """Circuits, power supplies and racks: what an electrician would ask about."""
+    supply = space.supply
+    if supply is None:
+        return []
+    found: list[Finding] = []
+    for one in supply.groups:
+        at = one.group
+        if one.circuits_per_server is not None and one.circuits_per_server > supply.feeds:
+            on_feed = one.circuits_per_server // supply.feeds
+            circuits: dict[str, float | str] = {
+                "count": on_feed, "value_w": one.server_nameplate_w or 0.0, "limit_w": supply.circuit_w
+            }  # fmt: skip
+            found.append(Finding("check", "several_circuits", letter, at, "", circuits))
+        if supply.feeds > 1 and one.feed_loss == "slows":
+            have = (one.psus_left or 0) * (one.psu_w or 0.0)
+            left: dict[str, float | str] = {"value_w": one.server_nameplate_w or 0.0, "limit_w": have}
+            found.append(Finding("note", "feed_loss_slows", letter, at, "", left))
+        elif supply.feeds > 1 and one.feed_loss == "stops":
+            found.append(Finding("note", "feed_loss_stops", letter, at))
+        if one.rack_binds in ("power", "weight"):
+            held: dict[str, float | str] = {"count": one.servers_per_rack, "binds": one.rack_binds}
+            found.append(Finding("note", "rack_binds", letter, at, "", held))
+        server = hardwares[at].server
+        if server is not None and space.climate is not None and _air_among_liquid(server, space.climate.coolant):
+            found.append(Finding("note", "air_in_liquid_room", letter, at, "", {"server": server.name}))
+    return found
+
+
+def _air_among_liquid(server: Server, coolant: str) -> bool:
+    """Whether a server gives its heat to the air of a room that is piped for cold plates."""
+    return coolant == "glycol" and power.is_air_only(server.cooling)
 
 
 def _of_own_rows(letter: str, run: ServeResult | TrainResult) -> Finding:

@@ -260,6 +260,13 @@ def _steps(
             yield "cap_power", {"watts": cap}, (((*here, "power_cap_w"), cap),)
         for count in _fewer_servers(servers, _room_share(today)):
             yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
+    climate = today.room.climate
+    if finding in ("inlet_too_warm", "throttles") and climate is not None and climate.inlet_max_c is not None:
+        coolest = float(np.floor(climate.inlet_max_c * 2.0) / 2.0)
+        if coolest < plan.site.supply_c:
+            yield "cool_supply", {"limit_c": coolest}, ((("site", "supply_c"), coolest),)
+    if finding == "needs_liquid":
+        yield "pipe_liquid", {}, ((("site", "cooling"), "direct-liquid"),)
     if finding in _MONEY:
         over = today.money_check.numbers
         for count in _fewer_servers(
