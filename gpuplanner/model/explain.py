@@ -522,7 +522,10 @@ def _air(s: Subject) -> Node:
         None,
     )
     per_watt = Node("air_per_watt", flow, "air", origin="assumed")
-    if eight is not None:
+    if s.plan.site.air_rise_k != "auto":
+        rise = s.leaves.typed("air_rise", s.plan.site.air_rise_k, "count", ("site", "air_rise_k"))
+        per_watt = made(Node("air_per_watt", flow, "air", operation="follows"), rise)
+    elif eight is not None:
         per_watt = s.leaves.assumed("air_per_watt", "airflow_per_kw", eight.applies_to, "air", flow)
     return figure("air", space.airflow_m3_s, "air", "product", *times(heat, per_watt, over(thin)))
 

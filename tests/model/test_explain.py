@@ -10,7 +10,7 @@ from gpuplanner.model import comparison
 from gpuplanner.model.derivation import Node, made, over, plus, sources, times, walk, worked_out
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.explain import EXTRA, explain, metrics
-from gpuplanner.model.plan import Serve, UserLoad
+from gpuplanner.model.plan import Serve, Site, UserLoad
 from gpuplanner.storage.samples import SAMPLES, open_sample
 
 # Nodes whose value is read off a curve, picked from a table or bounded by a limit: they follow from their children
@@ -230,3 +230,10 @@ def test_operations_do_what_they_say():
     value = (6**2.5 + 3**2.5) ** 0.4
     whole = made(Node("x", value, operation="smooth_max"), a._replace(role="+"), b._replace(role="+"))
     assert math.isclose(worked_out(whole), value)
+
+
+def test_air_at_a_stated_rise_leads_to_what_was_typed():
+    made_plan = plan(group(H100), workload=Serve(llm=(LLAMA_8B,)), site=Site(air_rise_k=10.0))
+    node = explain(made_plan, catalog(), evaluate(made_plan, catalog()), "A", "air")
+    typed = next(each for each in walk(node) if each.key == "air_rise")
+    assert (typed.value, typed.origin) == (10.0, "your input")
