@@ -152,7 +152,7 @@ def room_of(
     """Everything that a scenario asks of the room."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
     groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
-    units, weights, racks = [], [], 0
+    units, weights, racks, kept = [], [], 0, 0
     limit_w = rack_limit(site, catalog)
     for i, one in zip(own, groups, strict=True):
         server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
@@ -162,10 +162,11 @@ def room_of(
         per_rack = servers_per_rack(
             site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
         )
-        racks += int(np.ceil(count / max(per_rack, 1)))
+        filled = int(np.ceil(count / max(per_rack, 1)))
+        racks, kept = racks + filled, kept + filled * units_for_switches(site, unit.value or 1.0)
     joined = fabric.fabrics(scenario, hardwares, racks, catalog)
     network = total([one.power_w for one in joined])
-    for_switches = _network_racks(joined, network, racks, limit_w, site, catalog)
+    for_switches = _network_racks(joined, network, kept, limit_w, site, catalog)
     racks += for_switches
     load = total([*(group.load_w for group in groups), network])
     average = total([*(group.average_w for group in groups), network])
@@ -229,17 +230,24 @@ def _airflow(air: Figure, eight: bool, site: Site, catalog: Catalog) -> Figure:
     return scaled(product(air, per_kw), 1.0 / float(cooling.air_density_ratio(site.altitude_m)))
 
 
+def switch_units(name: str, catalog: Catalog) -> int:
+    """Height of a switch; that of most where its record has none. [U]"""
+    switch = catalog.switches.get(name)
+    return (switch.rack_units if switch is not None else None) or 1
+
+
+def units_for_switches(site: Site, server_units: float) -> int:
+    """Units that a rack of such servers keeps for switches above them; none where a server fills the rack. [U]"""
+    return _UNITS_LEFT_FOR_SWITCHES if server_units <= site.rack_units - _UNITS_LEFT_FOR_SWITCHES else 0
+
+
 def _network_racks(
-    joined: tuple[FabricResult, ...], network: Figure, racks: int, limit_w: float, site: Site, catalog: Catalog
+    joined: tuple[FabricResult, ...], network: Figure, kept_units: int, limit_w: float, site: Site, catalog: Catalog
 ) -> int:
-    """Racks for the switches that find no place in the units that every rack of servers keeps for them."""
-    units = 0
-    for one in joined:
-        for part in one.parts:
-            if part.key in fabric.SWITCHES:
-                switch = catalog.switches.get(part.name)
-                units += part.number * ((switch.rack_units if switch is not None else None) or 1)
-    beyond = units - _UNITS_LEFT_FOR_SWITCHES * racks
+    """Racks for the switches that find no place in the units that racks of servers keep for them."""
+    switches = [part for one in joined for part in one.parts if part.key in fabric.SWITCHES]
+    units = sum(part.number * switch_units(part.name, catalog) for part in switches)
+    beyond = units - kept_units
     if beyond <= 0:
         return 0
     by_power = (network.value or 0.0) * beyond / units / limit_w
