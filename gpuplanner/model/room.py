@@ -40,7 +40,7 @@ _RACK_ROW = {
 }
 _TIGHT = 0.95
 EIGHT_GPU = ("hgx", "oam", "v100")
-_UNITS_LEFT_FOR_SWITCHES = 2
+UNITS_LEFT_FOR_SWITCHES = 2
 # Share of the heat that a tank gives to the air above it (judged).
 _AIR_OVER_TANK = 0.02
 # Idle ÷ busy power of a card, where a share of the dynamic range is asked for.
@@ -152,21 +152,21 @@ def room_of(
     """Everything that a scenario asks of the room."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
     groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
-    units, weights, racks, kept = [], [], 0, 0
+    units, weights, racks, spare = [], [], 0, []
     limit_w = rack_limit(site, catalog)
     for i, one in zip(own, groups, strict=True):
         server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
         unit, weight = server_size(catalog, server, kind)
         units.append(scaled(unit, float(count)))
         weights.append(scaled(weight, float(count)))
-        per_rack = servers_per_rack(
-            site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
-        )
-        filled = int(np.ceil(count / max(per_rack, 1)))
-        racks, kept = racks + filled, kept + filled * units_for_switches(site, unit.value or 1.0)
+        each_w = (one.nameplate_w.value or 0.0) / count
+        per_rack = max(servers_per_rack(site, limit_w, unit.value or 1.0, each_w, weight.value or 0.0), 1)
+        filled = int(np.ceil(count / per_rack))
+        racks += filled
+        spare.append((filled, units_for_switches(site, unit.value or 1.0), limit_w - min(per_rack, count) * each_w))
     joined = fabric.fabrics(scenario, hardwares, racks, catalog)
     network = total([one.power_w for one in joined])
-    for_switches = _network_racks(joined, network, kept, limit_w, site, catalog)
+    for_switches = _network_racks(joined, spare, limit_w, site, catalog)
     racks += for_switches
     load = total([*(group.load_w for group in groups), network])
     average = total([*(group.average_w for group in groups), network])
@@ -238,20 +238,36 @@ def switch_units(name: str, catalog: Catalog) -> int:
 
 def units_for_switches(site: Site, server_units: float) -> int:
     """Units that a rack of such servers keeps for switches above them; none where a server fills the rack. [U]"""
-    return _UNITS_LEFT_FOR_SWITCHES if server_units <= site.rack_units - _UNITS_LEFT_FOR_SWITCHES else 0
+    return UNITS_LEFT_FOR_SWITCHES if server_units <= site.rack_units - UNITS_LEFT_FOR_SWITCHES else 0
+
+
+def switch_load(joined: tuple[FabricResult, ...], catalog: Catalog) -> tuple[int, float]:
+    """Units that all switches take, and what one unit draws with its share of the transceivers. [U, W]"""
+    switches = [part for one in joined for part in one.parts if part.key in fabric.SWITCHES]
+    units = sum(part.number * switch_units(part.name, catalog) for part in switches)
+    watts = sum(one.power_w.value or 0.0 for one in joined)
+    return units, watts / units if units else 0.0
+
+
+def switch_units_in(kept: int, spare_w: float, unit_w: float) -> int:
+    """How many of the units that a rack keeps for switches its power feeds. [U]"""
+    return kept if unit_w <= 0 else int(max(min(kept, spare_w // unit_w), 0))
 
 
 def _network_racks(
-    joined: tuple[FabricResult, ...], network: Figure, kept_units: int, limit_w: float, site: Site, catalog: Catalog
+    joined: tuple[FabricResult, ...],
+    spare: list[tuple[int, int, float]],
+    limit_w: float,
+    site: Site,
+    catalog: Catalog,
 ) -> int:
-    """Racks for the switches that find no place in the units that racks of servers keep for them."""
-    switches = [part for one in joined for part in one.parts if part.key in fabric.SWITCHES]
-    units = sum(part.number * switch_units(part.name, catalog) for part in switches)
-    beyond = units - kept_units
+    """Racks for the switches that find no place above servers; ``spare``: racks, units kept and power left in each."""
+    units, unit_w = switch_load(joined, catalog)
+    beyond = units - sum(racks * switch_units_in(kept, left, unit_w) for racks, kept, left in spare)
     if beyond <= 0:
         return 0
-    by_power = (network.value or 0.0) * beyond / units / limit_w
-    return int(np.ceil(max(beyond / site.rack_units, by_power)))
+    in_one = min(site.rack_units, max(int(limit_w // unit_w), 1)) if unit_w > 0 else site.rack_units
+    return -(-beyond // in_one)
 
 
 def rack_limit(site: Site, catalog: Catalog) -> float:
@@ -269,7 +285,7 @@ def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: floa
 def rack_fill(site: Site, limit_w: float, units: float, nameplate_w: float, weight_kg: float) -> tuple[int, RackLimit]:
     """How many servers of a kind one rack takes (0 = not one), and what keeps the next one out."""
     by_height = (
-        int((site.rack_units - _UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0))
+        int((site.rack_units - UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0))
         if units < site.rack_units
         else int(units <= site.rack_units + 10)
     )
