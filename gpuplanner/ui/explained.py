@@ -100,11 +100,7 @@ def _made(
     target_text = scale.value(target) if target is not None else ""
     need = (_("need {value}") if better == "high" else _("at most {value}")).format(value=target_text)
     unit = "" if scale.kind in ("headroom", "ratio") else scale.unit
-    sure = ""
-    if ends is not None and figure.basis in ("predicted", "not validated") and figure.value and figure.low:
-        high = figure.high or figure.value
-        width = max(figure.value / figure.low, high / figure.value) if figure.low > 0 else float("inf")
-        sure = evidence.confidence(width)
+    sure = evidence.confidence_of(figure) if ends is not None else ""
     return Explained(
         letter, title, scale.value(figure.value), unit, scale.value(figure.low), scale.value(figure.high), ends,
         target, need if target is not None else "", status, _verdict(figure, target_text, better, status),
