@@ -103,6 +103,7 @@ FINDINGS: dict[str, Fact] = {
         N_("Supply air of {supply_c} is colder than the {limit_c} allowed"), N_("Supply air is too cold")
     ),
     "needs_liquid": Fact(N_("{server} is cooled by liquid; this room has no loop for it")),
+    "liquid_version": Fact(N_("{server} is listed with air cooling: ask for its liquid-cooled version")),
     "air_in_liquid_room": Fact(N_("{server} takes no liquid: its heat stays in the air")),
     "several_circuits": Fact(
         counted=lambda n: ngettext(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.catalog.schema import Gpu, Llm, Server
-from gpuplanner.model import cost, evidence, hardware, power, serving
+from gpuplanner.catalog.schema import Gpu, Llm
+from gpuplanner.model import cost, evidence, hardware, power, room, serving
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.edit import replace
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
@@ -84,7 +84,7 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     for joined in result.room.fabrics:
         if joined.too_large:
             found.append(Finding("check", "fabric_too_large", letter, None, "", {"ports": joined.nics}))
-    found.extend(_of_supply(letter, result.room, one.hardwares))
+    found.extend(_of_supply(letter, result.room, plan.site.cooling, one.hardwares))
     money = result.money_check
     if money.status in ("warn", "fail"):
         key = "exceeds_budget" if money.key == "budget_over" else money.key
@@ -114,7 +114,7 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     return tuple(found)
 
 
-def _of_supply(letter: str, space: RoomResult, hardwares: Sequence[hardware.Hardware]) -> list[Finding]:
+def _of_supply(letter: str, space: RoomResult, cooling: str, hardwares: Sequence[hardware.Hardware]) -> list[Finding]:
     """Circuits, power supplies and racks: what an electrician would ask about."""
     supply = space.supply
     if supply is None:
@@ -138,14 +138,11 @@ def _of_supply(letter: str, space: RoomResult, hardwares: Sequence[hardware.Hard
             held: dict[str, float | str] = {"count": one.servers_per_rack, "binds": one.rack_binds}
             found.append(Finding("note", "rack_binds", letter, at, "", held))
         server = hardwares[at].server
-        if server is not None and space.climate is not None and _air_among_liquid(server, space.climate.coolant):
-            found.append(Finding("note", "air_in_liquid_room", letter, at, "", {"server": server.name}))
+        if server is not None and cooling == "direct-liquid" and power.is_air_only(server.cooling):
+            liquid = server.server_class.startswith(room.EIGHT_GPU)
+            key = "liquid_version" if liquid else "air_in_liquid_room"
+            found.append(Finding("check" if liquid else "note", key, letter, at, "", {"server": server.name}))
     return found
-
-
-def _air_among_liquid(server: Server, coolant: str) -> bool:
-    """Whether a server gives its heat to the air of a room that is piped for cold plates."""
-    return coolant == "glycol" and power.is_air_only(server.cooling)
 
 
 def _of_own_rows(letter: str, run: ServeResult | TrainResult) -> Finding:

@@ -60,13 +60,15 @@ class GroupLoad(NamedTuple):
 def airs_its_cards(hard: hardware.Hardware, site: Site) -> bool:
     """Whether the cards of a server give their heat to the air.
 
-    A tank takes every server; cold plates take those that have or may have them, and a server without a record is taken
-    as the version that suits the room.
+    A tank takes every server; cold plates take those that have or may have them. A server without a record is taken as
+    the version that suits the room, and so is a board of eight: its makers sell it with cold plates too.
     """
     if site.cooling == "immersion":
         return False
+    if site.cooling == "direct-liquid" and (hard.server is None or hard.server_class.startswith(EIGHT_GPU)):
+        return False
     if hard.server is None:
-        return site.cooling != "direct-liquid"
+        return True
     if power.is_liquid_only(hard.server.cooling):
         return False
     return site.cooling != "direct-liquid" or power.is_air_only(hard.server.cooling)

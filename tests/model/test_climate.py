@@ -44,11 +44,17 @@ def test_a_tank_leaves_two_per_cent_in_the_air():
 
 
 def test_a_server_without_cold_plates_gives_its_heat_to_the_air_of_a_liquid_room():
-    found = room(group(server="DGX H100"), cooling="direct-liquid")
+    cards = group("L40S 48GB", server="Lenovo ThinkSystem SR675 V3")
+    found = room(cards, cooling="direct-liquid")
     assert value(found.air_heat_w) == value(found.heat_w)
-    assert "air_in_liquid_room" not in keys(group(server="DGX H100"), cooling="direct-liquid")
-    mixed = keys(group(server="DGX H100"), group(server=LIQUID, workload=None), cooling="direct-liquid")
-    assert mixed["air_in_liquid_room"].group == 0
+    assert keys(cards, cooling="direct-liquid")["air_in_liquid_room"].level == "note"
+    assert "air_in_liquid_room" not in keys(cards, cooling="crac")
+
+
+def test_a_board_of_eight_that_is_listed_with_air_is_taken_with_cold_plates_and_said():
+    found = room(group(server="DGX H100"), cooling="direct-liquid")
+    assert value(found.climate.air_share) == pytest.approx(0.2)
+    assert keys(group(server="DGX H100"), cooling="direct-liquid")["liquid_version"].level == "check"
 
 
 def test_a_liquid_cooled_server_in_a_room_without_a_loop_is_said_and_has_a_way_out():
