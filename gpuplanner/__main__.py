@@ -397,13 +397,14 @@ def _pairs(words: Iterable[str]) -> dict[str, str]:
 
 
 def _claim(given: argparse.Namespace) -> int:
+    from gpuplanner.i18n.claims import EXAMPLE_LEAD
     from gpuplanner.model.plan import Plan
     from gpuplanner.report import claims
 
     catalog, plan = _load_catalog(), Plan()
     answered = claims.answer(given.text, catalog, plan)
     if answered.judgement is None:
-        raise BadInput(answered.headline, answered.example)
+        raise BadInput(f"{answered.headline} {_(EXAMPLE_LEAD).format(example=answered.example)}")
     rows = claims.closest(answered.judgement, catalog, plan)
     _print_json(claims.to_json(answered, rows)) if given.json else print(claims.as_text(answered, rows))
     return 0

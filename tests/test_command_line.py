@@ -337,6 +337,15 @@ def test_bad_input_leaves_no_traceback():
     assert done.stderr.decode().strip() == "gpuplanner: missing.gpuplan: There is no such file."
 
 
+# --- claims ------------------------------------------------------------------------------
+
+
+def test_a_claim_that_is_none_is_refused_with_one_that_is(capsys):
+    said = refused(capsys, "claim", "the moon is made of cheese")
+    assert ".: " not in said
+    assert "A claim looks like this: 5000 tok/s on 8x H100" in said
+
+
 # --- two cards ---------------------------------------------------------------------------
 
 

@@ -99,6 +99,28 @@ FINDINGS: dict[str, Fact] = {
     "inlet_too_warm": Fact(
         N_("Supply air of {supply_c} is warmer than the {limit_c} allowed"), N_("Supply air is too warm")
     ),
+    "inlet_too_cold": Fact(
+        N_("Supply air of {supply_c} is colder than the {limit_c} allowed"), N_("Supply air is too cold")
+    ),
+    "needs_liquid": Fact(N_("{server} is cooled by liquid; this room has no loop for it")),
+    "liquid_version": Fact(N_("{server} is listed with air cooling: ask for its liquid-cooled version")),
+    "air_in_liquid_room": Fact(N_("{server} takes no liquid: its heat stays in the air")),
+    "several_circuits": Fact(
+        counted=lambda n: ngettext(
+            "A server of {value_w} needs {count} circuit of {limit_w} on each feed",
+            "A server of {value_w} needs {count} circuits of {limit_w} on each feed",
+            n,
+        ),
+        by="count",
+    ),
+    "feed_loss_slows": Fact(N_("With one feed lost, power supplies give {limit_w} of the {value_w} on the nameplate")),
+    "feed_loss_stops": Fact(N_("One power supply a server: it stops with its feed")),
+    "rack_binds": Fact(
+        counted=lambda n: ngettext(
+            "A rack takes {count} server: {binds} binds", "A rack takes {count} servers: {binds} binds", n
+        ),
+        by="count",
+    ),
     "exceeds_budget": Fact(N_("Costs {amount}, {over} over the budget"), N_("Over the budget")),
     "budget_band_exceeds": Fact(
         N_("Price band reaches {high}; the budget is {budget}"), N_("Price band reaches {high}")
@@ -129,6 +151,7 @@ FINDINGS: dict[str, Fact] = {
     "gpus_not_divisible": Fact(N_("{gpus} GPUs cannot be shared out in copies of {needed}")),
     "context_too_long": Fact(N_("Context of {context} tokens exceeds the model's {max_context}")),
     "no_nvlink": Fact(N_("{gpu} has no NVLink: cards talk over PCIe")),
+    "waits_for_link": Fact(N_("Cards wait {share} of the time for {binds}")),
     "pcie_tensor_parallel": Fact(N_("TP{tp} over PCIe: every layer waits for the bus")),
     "export_cut_link": Fact(N_("{gpu} computes like {parent} but links at {link}, not {parent_link}")),
     "fp32_waste": Fact(N_("FP32 leaves the tensor cores idle: 16 bit is {speed_ratio} as fast")),
@@ -271,8 +294,15 @@ WAYS_OUT: dict[str, Fact] = {
     ),
     "fewer_gpus": Fact(N_("Buy {count} GPUs a server")),
     "buy_used": Fact(N_("Buy {gpu} second-hand")),
+    "cool_supply": Fact(N_("Cool the supply air to {limit_c}")),
+    "pipe_liquid": Fact(N_("Bring liquid to the racks")),
     "use_linux": Fact(N_("Run it under Linux")),
     "use_split": Fact(N_("Split as TP{tp} × PP{pp}")),
+    "faster_nics": Fact(N_("Use network cards of {nic}")),
+    "use_fabric": Fact(N_("Join the servers by {binds}")),
+    "use_bridges": Fact(N_("Join the cards by NVLink bridges")),
+    "swap_card": Fact(N_("Use {gpu} cards")),
+    "even_leaves": Fact(N_("Give leaves as many ports up as down")),
     "relax_target": Fact(N_("Relax the target to {target_s}"), N_("Relax the target")),
     "lower_batch": Fact(N_("Allow {batch} requests at once"), N_("Allow fewer requests at once")),
     "use_gpu": Fact(N_("Use {count}× {gpu}")),
@@ -298,12 +328,21 @@ WORDS: dict[str, str] = {
     "network": N_("network"),
     "queue": N_("queueing"),
     "power": N_("power"),
+    "weight": N_("weight"),
+    "height": N_("height"),
     "heat": N_("heat"),
     "money": N_("money"),
     "host": N_("host software"),
     "cpu": N_("CPU"),
     "all_reduce": N_("all-reduce"),
     "pcie": N_("PCIe"),
+    "pcie-no-p2p": N_("PCIe without peer-to-peer"),
+    "nvlink": N_("NVLink"),
+    "xgmi": N_("Infinity Fabric"),
+    "card_link": N_("link between the cards"),
+    "infiniband": N_("InfiniBand"),
+    "roce": N_("RoCE"),
+    "ethernet": N_("Ethernet"),
     "pcie_all_reduce": N_("PCIe all-reduce"),
     "kv_cache": N_("KV cache"),
     "prefill": N_("prefill"),
@@ -326,6 +365,7 @@ METRICS: dict[str, Fact] = {
     "headroom": Fact(N_("Headroom")),
     "single_stream": Fact(N_("Single stream")),
     "prefill": Fact(N_("Prefill rate")),
+    "link_wait": Fact(N_("Waiting for the network")),
     "memory_used": Fact(N_("Memory used")),
     "max_power": Fact(N_("Max power")),
     "heat": Fact(N_("Heat at load")),
@@ -415,6 +455,13 @@ PARTS: dict[str, str] = {
     "server": N_("rest of the servers"),
     "gpu": N_("GPUs"),
     "usable": N_("usable"),
+    "cpu": N_("processors"),
+    "nic": N_("network cards"),
+    "fans": N_("fans"),
+    "psu_loss": N_("losses of power supplies"),
+    "equipment": N_("equipment"),
+    "chain_loss": N_("losses of UPS and PDU"),
+    "cooling_power": N_("cooling and the rest"),
     "network_switch": N_("network switch"),
     "network_leaf": N_("leaf switches"),
     "network_spine": N_("spine switches"),
@@ -554,6 +601,10 @@ def _link(value: float) -> str:
     return _("{rate} GB/s").format(rate=format.number(value / 1e9)) if not isinstance(value, str) else value
 
 
+def _port(value: float) -> str:
+    return _("{rate} Gb/s").format(rate=format.count(value / 1e9))
+
+
 def _temperature(value: float) -> str:
     return f"{format.exact(value)} °C"
 
@@ -645,6 +696,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "max_context": format.count,
     "link": _link,
     "parent_link": _link,
+    "nic": _port,
     "speed_ratio": format.ratio,
     "ratio": format.ratio,
     "ratio_16bit": format.ratio,
@@ -666,6 +718,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "runtime": str,
     "other": str,
     "entry": str,
+    "server": str,
     "letter": str,
 }
 

@@ -198,9 +198,9 @@ class ServeConstants(NamedTuple):
     floor_layer: Columns
     floor_expert: Columns
     cache_wait: Columns
-    overlap: Columns
     distinct: Columns
     fullest_rank: Columns
+    repeated_reads: Columns
 
 
 class Case(NamedTuple):
@@ -502,6 +502,17 @@ class Setting(NamedTuple):
     experts: bool
 
 
+# Programs that call the library's collectives between kernels, outside of captured graphs.
+_LAUNCHED_FROM_PYTHON = frozenset({"vLLM before 0.6", "HF transformers", "TGI"})
+
+
+def _attention_kernel(setting: Setting) -> str:
+    """The kind of decode attention: one block a query head in old programs, one a group of them in later ones."""
+    if setting.engine in ("TensorRT-LLM before 0.12", "FasterTransformer"):
+        return "by query head"
+    return "by query head, AMD" if setting.engine == "vLLM before 0.6" and setting.vendor == "AMD" else "grouped"
+
+
 def _constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
     """Where the constants of a setting stand in the table, in the order of `ServeConstants`."""
     architecture, engine = setting.architecture, setting.engine
@@ -529,9 +540,9 @@ def _constants_index(setting: Setting, calibration: Calibration) -> np.ndarray:
             at("first token time", engine),
             at("prefill interleave", engine), at("format", share), at("layer factor", factor), at("expert layer time"),
             at("expert matrix"), at("all-reduce latency", "nvlink"), at("all-reduce latency", "pcie"),
-            at("link share", "nvlink"),
+            at("link share", "nvlink, launched from Python" if engine in _LAUNCHED_FROM_PYTHON else "nvlink"),
             at("link share", "pcie"), at("launch floor layer"), at("launch floor expert layer"), at("cache wait"),
-            at("chunk overlap"), at("distinct experts"), at("fullest rank"),
+            at("distinct experts"), at("fullest rank"), at("repeated cache reads", _attention_kernel(setting)),
         ]
     )  # fmt: skip
 

@@ -162,6 +162,7 @@ def _serve_rows(plan: Plan, results: Results, workload: Serve) -> tuple[Row, ...
     speed += [
         row("single_stream", "tokens_s", "high", fastest("single_stream_tokens_s")),
         row("prefill", "tokens_s", "high", total("prefill_tokens_s")),
+        row("link_wait", "share", "low", slowest("link_wait")),
     ]
     energy = {letter: _energy_per_million(groups) for letter, groups in parts.items()}
     fit = [
@@ -221,6 +222,7 @@ def _train_rows(plan: Plan, results: Results, workload: FineTune | Train) -> tup
         _plain("tokens", "train", "tokens_s", "high", figures("tokens_s"), results),
         _plain("step", "train", "duration", "low", figures("step_s"), results),
         _plain("mfu", "train", "share", "high", figures("mfu"), results),
+        _plain("link_wait", "train", "share", "low", figures("link_wait"), results),
         _plain("duration", "train", "duration", "low", figures("duration_s"), results, deadline),
         _memory_row(results, runs),
         _power_row(results),

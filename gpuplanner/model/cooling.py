@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuplanner.model.results import Envelope
 from gpuplanner.units import BTU_H_PER_W, W_PER_TON
 
 Quantity = float | NDArray[np.float64]
@@ -54,6 +55,13 @@ ASHRAE_CLASSES: dict[str, AirClass] = {
     "A4": AirClass(5.0, 45.0, 18.0, 27.0),
     "H1": AirClass(5.0, 25.0, 18.0, 22.0),
 }
+
+
+# The allowable maximum falls by a kelvin for so many metres above DERATING_FROM_M, by its value at sea level [°C, m]:
+# classes A1 and A2, then A3, then A4 (same guidelines; unverified). The recommended range does not move.
+DERATING_FROM_M = 900.0
+_METRES_PER_KELVIN = ((35.0, 300.0), (40.0, 175.0), (np.inf, 125.0))
+RECOMMENDED_C = (18.0, 27.0)
 
 
 class LiquidSplit(NamedTuple):
@@ -195,6 +203,31 @@ def inlet_check(inlet_c: Quantity, air_class: AirClass, system_inlet_max_c: Quan
     inlet = np.asarray(inlet_c, float)
     room_ok = (inlet >= air_class.allowable_min_c) & (inlet <= air_class.allowable_max_c)
     return InletCheck(room_ok, room_ok & (inlet <= system_inlet_max_c))
+
+
+def inlet_derating(inlet_max_c: float, altitude_m: float) -> float:
+    """By how much thin air lowers the warmest allowable inlet of equipment that stands `inlet_max_c` at sea level. [K]
+
+    References
+    ----------
+    .. [1] ASHRAE TC 9.9, Thermal Guidelines for Data Processing Environments, 5th ed., 2021: 1 K for 300 m above
+       900 m in classes A1 and A2, for 175 m in A3, for 125 m in A4 (unverified; printed up to 3,050 m).
+    """
+    metres = next(metres for top, metres in _METRES_PER_KELVIN if inlet_max_c <= top)
+    return max(altitude_m - DERATING_FROM_M, 0.0) / metres
+
+
+def air_class_of(inlet_max_c: float) -> str:
+    """The widest class of ASHRAE whose warmest allowable air the equipment stands; "" where it stands none's."""
+    held = [name for name, limits in ASHRAE_CLASSES.items() if name[0] == "A" and limits.allowable_max_c <= inlet_max_c]
+    return held[-1] if held else ""
+
+
+def envelope_of(supply_c: float, lowest_c: float | None, highest_c: float) -> Envelope:
+    """Where supply air lies: "recommended" (18 to 27 °C), "allowable" to the equipment, or "outside" of both."""
+    if supply_c > highest_c or (lowest_c is not None and supply_c < lowest_c):
+        return "outside"
+    return "recommended" if RECOMMENDED_C[0] <= supply_c <= RECOMMENDED_C[1] else "allowable"
 
 
 def pue_of_parts(chain_efficiency: Quantity, cooling_cop: Quantity, other_share: Quantity = 0.0) -> Quantity:

@@ -14,8 +14,10 @@ from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
 from gpuplanner.i18n import language
 from gpuplanner.model import (
+    climate,
     cost,
     cpu_serving,
+    electrical,
     evidence,
     findings,
     fitting,
@@ -366,6 +368,10 @@ def _scenario(
     space = room.room_of(scenario, hardwares, work.loads, site, catalog)
     if space.device_limits_w:
         work, space = _throttled(scenario, workloads, hardwares, economics, site, work, space, catalog)
+    space = space._replace(
+        supply=electrical.supply_of(space, scenario, hardwares, site, catalog),
+        climate=climate.climate_of(space, hardwares, site, catalog),
+    )
     serve, train, loads, seen, slower = list(work.serve), list(work.train), work.loads, work.seen, work.slower
     refused = work.refused
     serve = [_with_host_energy(result, space, hardwares) for result in serve]

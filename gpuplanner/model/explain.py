@@ -239,6 +239,7 @@ def _of_group(s: Subject, result: ServeResult, metric: str) -> Node | None:
         "memory_bytes": lambda: serving.memory_bytes(o),
         "kv_capacity": lambda: serving.kv_capacity(o),
         "network_time": lambda: serving.network_time(o),
+        "link_wait": lambda: serving.link_wait(o),
         "gpu_power": lambda: serving.card_power(o),
         "decode_step": lambda: serving.decode_step(o),
         "prefill_one": lambda: serving.prefill(o),
@@ -309,6 +310,7 @@ def _of_training(s: Subject, metric: str) -> Node | None:
         "memory_used": lambda: training.memory_used(r),
         "memory_bytes": lambda: training.memory_bytes(r),
         "network_time": lambda: training.network_time(r),
+        "link_wait": lambda: training.link_wait(r),
     }
     return built[metric]() if metric in built else None
 
@@ -520,7 +522,10 @@ def _air(s: Subject) -> Node:
         None,
     )
     per_watt = Node("air_per_watt", flow, "air", origin="assumed")
-    if eight is not None:
+    if s.plan.site.air_rise_k != "auto":
+        rise = s.leaves.typed("air_rise", s.plan.site.air_rise_k, "count", ("site", "air_rise_k"))
+        per_watt = made(Node("air_per_watt", flow, "air", operation="follows"), rise)
+    elif eight is not None:
         per_watt = s.leaves.assumed("air_per_watt", "airflow_per_kw", eight.applies_to, "air", flow)
     return figure("air", space.airflow_m3_s, "air", "product", *times(heat, per_watt, over(thin)))
 

@@ -238,9 +238,14 @@ def _cache_time(o: Operating, value_s: float, batch: float) -> Node:
         o.leaves.chosen("bytes_per_kv", _one(run.kv_bytes), name=o.result.choice.kv if o.result.choice else ""),
     )
     shards = o.leaves.chosen("cache_shards", _one(memory.cache_shards(o.case)))
+    fetched = _one(inference.cache_fetches(o.case))
+    again = made(
+        Node("cache_fetches", fetched, "count", operation="follows"), _constant(o, "repeated_reads"),
+        o.leaves.shaped("kv_heads", _one(o.case.llm.kv_heads), o.llm, "count", "g"),
+    )  # fmt: skip
     read = made(
-        Node("cache_read", rank * one / (shards.value or 1.0), "bytes", operation="product"),
-        *times(sequence, Node("sequences", rank, "count", "B"), over(shards)),
+        Node("cache_read", rank * one * fetched / (shards.value or 1.0), "bytes", operation="product"),
+        *times(sequence, Node("sequences", rank, "count", "B"), again, over(shards)),
     )
     speed = bandwidth(o)
     reached = (read.value or 0.0) / ((speed.value or 1.0) * value_s) if value_s else 1.0
@@ -277,8 +282,9 @@ def _kernels(o: Operating, value_s: float) -> Node:
 
 def communication(o: Operating, value_s: float, size: float) -> Node:
     """Time that a step spends on the links: two all-reduces a layer, and what else the split sends."""
-    latency, speed = (_one(column) for column in inference.link(o.case))
+    speed = _one(inference.link(o.case)[1])
     each = _one(inference.all_reduce(o.case, np.array([size])))
+    latency = _one(inference.all_reduce(o.case, np.zeros(1)))
     on_link = _one(o.case.gpu.link) > 0
     fact = o.gpu.link_one_way_bytes_s if on_link else o.gpu.pcie_one_way_bytes_s
     sheet = (
@@ -292,8 +298,8 @@ def communication(o: Operating, value_s: float, size: float) -> Node:
     )  # fmt: skip
     wait = made(
         Node("link_latency", latency, "duration", operation="follows"),
-        _constant(o, "latency_nvlink" if on_link else "latency_pcie", "duration"),
-    )
+        _constant(o, "latency_nvlink" if on_link else "latency_pcie", "duration"), _tp(o),
+    )  # fmt: skip
     reduce = made(Node("all_reduce_time", each, "duration", operation="sum"), *plus(wait, transfer))
     return made(
         Node("communication_time", value_s, "duration", operation="product"),
@@ -467,9 +473,8 @@ def per_token(o: Operating) -> Node:
     """Time a token at the load: a cycle without the own prefill, over the answer, times the crowding."""
     shown = o.result.per_token_s
     mean = _one(o.state.per_token_s)
-    cycle, own = _one(o.state.cycle_s), _one(o.state.prefill_one_s)
     answer = _answer(o)
-    reading = _one(o.state.prefill_share) * cycle
+    busy_s = mean * (answer.value or 0.0)
     writing = _one(o.case.run.output / inference.accepted_tokens(o.case)) * _one(o.state.step.total)
     parts = [
         made(
@@ -477,16 +482,11 @@ def per_token(o: Operating) -> Node:
             *times(answer, decode_step(o), over(_accepted(o))),
         ),
         made(
-            Node("reading_others", reading - min(own, reading), "duration", operation="follows"),
+            Node("reading_others", busy_s - writing, "duration", operation="follows"),
             prefill(o), Node("in_flight", o.batch, "count", "B"),
         ),
-        less(made(Node("mixed_saving", reading + writing - cycle, "duration", operation="follows"),
-                  _constant(o, "overlap"))),
     ]  # fmt: skip
-    busy = made(
-        Node("answer_time", cycle - min(own, reading), "duration", operation="sum"),
-        *plus(*parts),
-    )
+    busy = made(Node("answer_time", busy_s, "duration", operation="sum"), *plus(*parts))
     average = made(
         Node("per_token_mean", mean, "duration", operation="product"), *times(busy, over(answer))
     )  # fmt: skip
@@ -552,7 +552,7 @@ def capacity_of(o: Operating) -> tuple[Node, ...]:
     reading = _one(state.prefill_share) * cycle
     step = decode_step(o, state, batch)
     writing = _one(o.case.run.output / inference.accepted_tokens(o.case)) * _one(state.step.total)
-    prompt = _one(state.chunk.total / state.chunk.prompts) / _one(o.case.run.pp)
+    prompt = reading / batch
     read = made(
         Node("reading", reading, "duration", operation="product"),
         *times(Node("in_flight", batch, "count", "B"),
@@ -561,10 +561,7 @@ def capacity_of(o: Operating) -> tuple[Node, ...]:
     write = made(
         Node("writing", writing, "duration", operation="product"), *times(_answer(o), step, over(_accepted(o)))
     )
-    saving = made(
-        Node("mixed_saving", reading + writing - cycle, "duration", operation="follows"), _constant(o, "overlap")
-    )
-    whole = made(Node("cycle", cycle, "duration", "T", operation="sum"), *plus(read, write, less(saving)))
+    whole = made(Node("cycle", cycle, "duration", "T", operation="sum"), *plus(read, write))
     flight = made(
         Node("in_flight", batch, "count", "B", operation="follows"), kv_capacity(o),
         _degree(o, "max_sequences", _one(o.case.run.max_sequences), ""),
@@ -835,6 +832,27 @@ def network_time(o: Operating) -> Node:
     rank = max(max(o.batch / _one(run.pp), 1.0) / _one(run.attention_dp), 1.0)
     size = 2.0 * rank * (1.0 + _one(run.draft_tokens)) * _one(o.case.llm.hidden)
     return communication(o, _one(o.state.step.communication), size)._replace(key="network_time")
+
+
+def link_wait(o: Operating) -> Node:
+    """Share of its busy time in which a card waits for links: of decode steps and of reading prompts."""
+    shown, chunk = o.result.link_wait, o.state.chunk
+    reading = float(np.clip(_one(o.state.prefill_share), 0.0, 1.0))
+    fresh = o.workload.prompt_tokens * (1.0 - _one(o.case.run.prefix)) * _one(chunk.prompts)
+    sent = communication(
+        o, _one(chunk.communication), 2.0 * fresh / _one(o.case.run.attention_dp) * _one(o.case.llm.hidden)
+    )
+    read = made(Node("chunk_time", _one(chunk.total), "duration", operation="follows"), prefill(o))
+    phases = []
+    for key, whole, share, links in (
+        ("decode_wait", decode_step(o), 1.0 - reading, network_time(o)),
+        ("prefill_wait", read, reading, sent),
+    ):
+        busy = made(Node("phase_share", share, "share", operation="follows"), load(o))
+        waits = share * (links.value or 0.0) / (whole.value or 1.0)
+        phases.append(made(Node(key, waits, "share", operation="product"), *times(busy, links, over(whole))))
+    root = Node("link_wait", shown.value, "share", "", shown.low, shown.high, operation="sum", family="serving_tpot")
+    return made(root, *plus(*phases))
 
 
 def headroom(o: Operating) -> Node:

@@ -246,6 +246,11 @@ def network_time(r: Running) -> Node:
     return made(Node("network_time", value, "duration", operation="sum", family=_family(r)), *plus(*parts))
 
 
+def link_wait(r: Running) -> Node:
+    """Share of a step in which cards wait for links."""
+    return made(_shown(r, "link_wait", r.result.link_wait, "share"), *times(network_time(r), over(step(r))))
+
+
 def memory_bytes(r: Running) -> Node:
     """Memory of the fullest card, by part. [bytes]"""
     use, run = r.result.memory, r.case.run

@@ -15,11 +15,12 @@ from gpuplanner.model import hardware, network
 from gpuplanner.model.bands import between, scaled, total
 from gpuplanner.model.plan import Scenario
 from gpuplanner.model.results import FabricPart, FabricResult, Figure, exact
+from gpuplanner.model.switches import choose_switch, slowdown
 
 # Up to so many racks, passive copper reaches from the servers to their switch.
 _RACKS_WITHIN_COPPER = 2
-# A switch that no entry describes: the usual radix of one chip.
-_USUAL_RADIX = 64
+# The keys of parts that stand in racks.
+SWITCHES = ("switch", "leaf", "spine", "core")
 _FAST_BITS = 100e9
 # Half-width of a switch's power where it follows from others of its speed.
 _POWER_LOW, _POWER_HIGH = 0.6, 1.7
@@ -52,6 +53,7 @@ def fabrics(
                     nics,
                     bring,
                     scenario.network.oversubscription,
+                    None if scenario.network.rails == "auto" else scenario.network.rails,
                     racks,
                     catalog,
                 )
@@ -73,6 +75,7 @@ def _fabric(
     nics: int,
     brings_nics: bool,
     oversubscription: float,
+    rails: int | None,
     racks: int,
     catalog: Catalog,
 ) -> FabricResult:
@@ -112,40 +115,10 @@ def _fabric(
         nics, int(count.cables_leaf_spine), int(count.cables_spine_core),
         nics + 2 * between_switches, (1 if single else leaf + spine + core) * int(radix),
         oversubscription, bool(nics > limit), tuple(parts), total([part.power_w for part in parts]),
+        between(slowdown(kind, bits_s, servers, per_server, rails, oversubscription, catalog), 1.0,
+                1.0 if single else oversubscription, "predicted"),
+        int(count.downlinks_per_leaf), int(count.uplinks_per_leaf),
     )  # fmt: skip
-
-
-def choose_switch(kind: str, bits_s: float, nics: int, catalog: Catalog) -> tuple[Switch | None, float]:
-    """The switch for a fabric and its ports at the speed of the network cards.
-
-    Of switches of the cards' own speed (else of twice the speed, where a port serves two) the smallest that joins all
-    cards by itself, else the largest. Of equal ones the switch with a published power, then by name.
-    """
-    candidates = []
-    for switch in catalog.switches.values():
-        speed = switch.port_bits_s
-        if not switch.ports or not speed or not _speaks(switch.technology, kind) or speed < bits_s:
-            continue
-        ways = int(speed // bits_s)
-        if ways <= 2:
-            candidates.append((float(switch.ports * ways), ways, switch.power_w is None, switch.name, switch))
-    if not candidates:
-        return None, float(_USUAL_RADIX)
-    ways = min(one[1] for one in candidates)
-    candidates = [one for one in candidates if one[1] == ways]
-    enough = [one for one in candidates if one[0] >= nics]
-    if enough:
-        chosen = min(enough, key=lambda one: one[:4])
-    else:
-        largest = max(one[0] for one in candidates)
-        chosen = min((one for one in candidates if one[0] == largest), key=lambda one: one[1:4])
-    return chosen[4], chosen[0]
-
-
-def _speaks(technology: str, kind: str) -> bool:
-    if kind == "infiniband":
-        return technology.startswith("InfiniBand")
-    return technology.startswith("Ethernet")
 
 
 def switch_power(switch: Switch | None, radix: float, bits_s: float, catalog: Catalog) -> Figure:

@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm
-from gpuplanner.model import cost, evidence, hardware, power, serving
+from gpuplanner.model import cost, evidence, hardware, power, room, serving
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.edit import replace
 from gpuplanner.model.plan import Group, Plan, Run, Scenario, Serve
-from gpuplanner.model.results import Check, Finding, ScenarioResult, ServeResult, Status, TrainResult
+from gpuplanner.model.results import Check, Finding, RoomResult, ScenarioResult, ServeResult, Status, TrainResult
 
 _LEVEL: dict[Status, Literal["stop", "check", "note"]] = {
     "fail": "stop",
@@ -24,6 +24,8 @@ _SLOW_ENGINE = "HF transformers"
 _SLOW_RATIO = 1.5
 # A gain below this is not worth another format.
 _LEVER_RATIO = 1.15
+# Cards that wait for links for a larger share of their time are worth a better link.
+MUCH_WAITING = 0.15
 _TOKENS_PER_MILLION = 1e6
 _JOULE_PER_KWH = 3.6e6
 # Peaks that agree this closely come from the same chip.
@@ -82,6 +84,7 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
     for joined in result.room.fabrics:
         if joined.too_large:
             found.append(Finding("check", "fabric_too_large", letter, None, "", {"ports": joined.nics}))
+    found.extend(_of_supply(letter, result.room, plan.site.cooling, one.hardwares))
     money = result.money_check
     if money.status in ("warn", "fail"):
         key = "exceeds_budget" if money.key == "budget_over" else money.key
@@ -94,6 +97,11 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
         ratio = one.fp32_ratios.get(run.group)
         if ratio is not None and ratio > 1.2:
             found.append(Finding("check", "fp32_waste", letter, run.group, run.workload, {"speed_ratio": ratio}))
+    for run in every:
+        if run.link_wait.value is not None and run.link_wait.value > MUCH_WAITING and run.link_wait.parts:
+            slowest = max(run.link_wait.parts, key=lambda part: part.value)
+            waits: dict[str, float | str] = {"share": run.link_wait.value, "binds": slowest.name}
+            found.append(Finding("note", "waits_for_link", letter, run.group, run.workload, waits))
     for (index, workload), seen in one.evidences.items():
         for reason in seen.outside:
             if reason == "architecture":
@@ -104,6 +112,37 @@ def of_scenario(plan: Plan, scenario: Scenario, one: Computed, catalog: Catalog)
                 found.append(Finding("note", "outside_measured", letter, index, workload, {"what": "context"}))
     found.extend(_of_own_rows(letter, run) for run in every if run.own)
     return tuple(found)
+
+
+def _of_supply(letter: str, space: RoomResult, cooling: str, hardwares: Sequence[hardware.Hardware]) -> list[Finding]:
+    """Circuits, power supplies and racks: what an electrician would ask about."""
+    supply = space.supply
+    if supply is None:
+        return []
+    found: list[Finding] = []
+    for one in supply.groups:
+        at = one.group
+        if one.circuits_per_server is not None and one.circuits_per_server > supply.feeds:
+            on_feed = one.circuits_per_server // supply.feeds
+            circuits: dict[str, float | str] = {
+                "count": on_feed, "value_w": one.server_nameplate_w or 0.0, "limit_w": supply.circuit_w
+            }  # fmt: skip
+            found.append(Finding("check", "several_circuits", letter, at, "", circuits))
+        if supply.feeds > 1 and one.feed_loss == "slows":
+            have = (one.psus_left or 0) * (one.psu_w or 0.0)
+            left: dict[str, float | str] = {"value_w": one.server_nameplate_w or 0.0, "limit_w": have}
+            found.append(Finding("note", "feed_loss_slows", letter, at, "", left))
+        elif supply.feeds > 1 and one.feed_loss == "stops":
+            found.append(Finding("note", "feed_loss_stops", letter, at))
+        if one.rack_binds in ("power", "weight"):
+            held: dict[str, float | str] = {"count": one.servers_per_rack, "binds": one.rack_binds}
+            found.append(Finding("note", "rack_binds", letter, at, "", held))
+        server = hardwares[at].server
+        if server is not None and cooling == "direct-liquid" and power.is_air_only(server.cooling):
+            liquid = server.server_class.startswith(room.EIGHT_GPU)
+            key = "liquid_version" if liquid else "air_in_liquid_room"
+            found.append(Finding("check" if liquid else "note", key, letter, at, "", {"server": server.name}))
+    return found
 
 
 def _of_own_rows(letter: str, run: ServeResult | TrainResult) -> Finding:

@@ -13,7 +13,7 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import evidence, hardware, own_rows, parallelism, training
+from gpuplanner.model import evidence, hardware, link_waits, own_rows, parallelism, training
 from gpuplanner.model.bands import between, scaled, spread
 from gpuplanner.model.case import IdentityCache
 from gpuplanner.model.plan import FineTune, Group, Network, Run, Train
@@ -330,11 +330,7 @@ def run_training(
             "does_not_fit",
             {"need_bytes": memory_use.used, "usable_bytes": memory_use.usable, "gpu": hard.gpu.name},
         )
-    busy = sum(
-        value
-        for name, value in zip(training.TrainStep._fields, one_step, strict=True)
-        if name.endswith("communication")
-    )
+    wait, waits = link_waits.of_training(case, at, one_step, hard, factor, shown)
     named = {part.name: part.value for part in parts}
     binds = _BINDS.get(max(named, key=lambda name: named[name]), "") if named else ""
     gpu_w = NOT_KNOWN
@@ -399,7 +395,8 @@ def run_training(
         mfu=between(mfu, mfu / factor, min(mfu * factor, 1.0), shown) if fits[at] else NOT_KNOWN,
         duration_s=duration,
         gpu_hours=scaled(duration, hard.devices / 3600.0), gpu_power_w=gpu_w, binds=binds,
-        communication_share=float(busy / one_step.total) if one_step.total else 0.0,
+        communication_share=wait.value or 0.0, link_wait=wait if fits[at] else NOT_KNOWN,
+        waits=waits if fits[at] else (),
     )  # fmt: skip
     return Trained(own_rows.marked(result, catalog.calibration, seen), seen, reference)
 

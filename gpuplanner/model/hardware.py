@@ -7,7 +7,7 @@ import numpy as np
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Cpu, Gpu, Server
 from gpuplanner.model import case as cases
-from gpuplanner.model import power
+from gpuplanner.model import power, switches
 from gpuplanner.model.bands import between
 from gpuplanner.model.plan import Group, Network
 from gpuplanner.model.results import Figure
@@ -142,7 +142,9 @@ def resolve(group: Group, network: Network, catalog: Catalog) -> Hardware:
     else:
         bits = _NIC_BITS.get(kind) or _DESK_NIC_BITS.get(kind, _OTHER_NIC_BITS)
     fabric = network.fabric if network.fabric != "auto" else ("infiniband" if bits >= 200e9 else "ethernet")
-    share = _FABRIC_SHARE[fabric] / network.oversubscription
+    rails = None if network.rails == "auto" else network.rails
+    behind_leaves = switches.slowdown(fabric, bits, group.servers, nics, rails, network.oversubscription, catalog)
+    share = _FABRIC_SHARE[fabric] / behind_leaves
     per_device = nics * bits / 8.0 * share / max(per_server, 1)
     bandwidth = cpu.memory_bandwidth_bytes_s.value * sockets if cpu is not None else 0.0
     if group.memory_bytes != "auto":

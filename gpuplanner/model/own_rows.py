@@ -194,7 +194,7 @@ def _about(like: Like, family: str, rows: Sequence[Residual]) -> list[tuple[floa
         return []
     shares = _in_common((like,), [row.like for row in found])[0].tolist()
     ordered = sorted(
-        zip(shares, found, strict=True), key=lambda one: (-one[0], one[1].log, one[1].source, one[1].setting)
+        zip(shares, found, strict=True), key=lambda one: (-round(one[0], 9), one[1].log, one[1].source, one[1].setting)
     )
     return ordered[:_MOST_ROWS]
 

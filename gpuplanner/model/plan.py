@@ -314,9 +314,10 @@ class Site(Record):
     feeds: Annotated[int, Field(ge=1, le=2)] = 1
     ups_w: Annotated[float, Field(gt=0, le=1e10)] | None = None
     plug_region: Literal["CN", "EU", "UK", "US", "JP", "other"] = "EU"
-    volts: Annotated[float, Field(ge=90, le=1000)] = 400
-    amps: Annotated[float, Field(ge=1, le=10_000)] = 32
-    phases: Literal[1, 3] = 3
+    # "auto": what a computer room of the region usually has.
+    volts: Annotated[float, Field(ge=90, le=1000)] | Auto = "auto"
+    amps: Annotated[float, Field(ge=1, le=10_000)] | Auto = "auto"
+    phases: Literal[1, 3] | Auto = "auto"
     continuous_factor: Annotated[float, Field(gt=0, le=1)] = 0.8
     rack_power_w: Annotated[float, Field(gt=0, le=1e7)] | None = None
     rack_units: Annotated[int, Field(ge=1, le=100)] = 42
@@ -328,6 +329,9 @@ class Site(Record):
     cooling_w: Annotated[float, Field(gt=0, le=1e10)] | None = None
     supply_c: Annotated[float, Field(ge=-40, le=60)] = 22.0
     altitude_m: Annotated[float, Field(ge=-500, le=6000)] = 0.0
+    # Outlet less inlet: of the air through the servers, of the liquid. "auto": usual for them.
+    air_rise_k: Annotated[float, Field(ge=1, le=60)] | Auto = "auto"
+    coolant_rise_k: Annotated[float, Field(ge=1, le=40)] | Auto = "auto"
     pue: Annotated[float, Field(ge=1, le=5)] | Auto = "auto"
 
 

@@ -189,6 +189,16 @@ def is_liquid(cooling: str) -> bool:
     return any(word in cooling for word in _LIQUID_COOLING) and "air" not in cooling
 
 
+def is_liquid_only(cooling: str) -> bool:
+    """Whether a server cannot do without a loop of liquid, whatever else its air takes away."""
+    return cooling == "liquid + air" or is_liquid(cooling)
+
+
+def is_air_only(cooling: str) -> bool:
+    """Whether a way of cooling gives all heat to the air; a closed loop inside the server does."""
+    return "closed" in cooling or not any(word in cooling for word in _LIQUID_COOLING)
+
+
 def _assumed(catalog: Catalog, key: str, row: str) -> Figure:
     assumption = catalog.assumption(key, row)
     return between(assumption.value, assumption.low, assumption.high, "assumed")

@@ -5,18 +5,20 @@ import numpy as np
 from gpuplanner.model.case import Columns
 
 
-def prefill_wait(utilisation: Columns, service_s: Columns, squared_variation: Columns) -> Columns:
+def prefill_wait(utilisation: Columns, service_s: Columns, squared_variation: Columns, burst: float = 1.0) -> Columns:
     """Mean wait for the prefill of the prompts ahead: a single server with Poisson arrivals (M/G/1). [s]
 
-    Infinite at full utilisation.
+    Infinite at full utilisation. ``burst``: so many requests come at the same moment; each then waits for half of the
+    others of its burst as well. Optimistic for load that swings over minutes (a morning's start): size for its peak.
 
     References
     ----------
     .. [1] Pollaczek-Khinchine formula; Kleinrock, "Queueing Systems", vol. 1, 1975, Eq. 5.62.
+    .. [2] Bulk arrivals, M[X]/G/1: Gross and Harris, "Fundamentals of Queueing Theory", 1998, section 5.1.
     """
     rho = np.clip(utilisation, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        wait = rho / (1.0 - rho) * service_s * (1.0 + squared_variation) / 2.0
+        wait = (rho * (1.0 + squared_variation) + burst - 1.0) / (1.0 - rho) * service_s / 2.0
     return np.where(rho < 1.0, wait, np.inf)
 
 

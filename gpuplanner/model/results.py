@@ -158,6 +158,19 @@ class FormatOption(NamedTuple):
     weight_bytes: float
 
 
+class Wait(NamedTuple):
+    """Share of a phase of a run (decode, prefill, step) in which cards wait for one link.
+
+    ``link``: nvlink, xgmi, card_link (of another maker), pcie or pcie-no-p2p inside a server; infiniband, roce or
+    ethernet ``between_servers``.
+    """
+
+    phase: Literal["decode", "prefill", "step"]
+    link: str
+    between_servers: bool
+    share: float
+
+
 class ServeResult(NamedTuple):
     """One group serving one workload. Rates are of the whole group."""
 
@@ -191,6 +204,9 @@ class ServeResult(NamedTuple):
     curve: Curve | None
     formats: tuple[FormatOption, ...] = ()
     own: tuple[OwnShift, ...] = ()
+    # Share of its busy time in which a card waits for links, and where; parts by link.
+    link_wait: Figure = NOT_KNOWN
+    waits: tuple[Wait, ...] = ()
 
 
 class TrainResult(NamedTuple):
@@ -216,6 +232,9 @@ class TrainResult(NamedTuple):
     # What one run costs, in the plan's base currency.
     cost: Figure = NOT_KNOWN
     own: tuple[OwnShift, ...] = ()
+    # Share of a step in which a card waits for links, and where; parts by link.
+    link_wait: Figure = NOT_KNOWN
+    waits: tuple[Wait, ...] = ()
 
 
 class GroupPower(NamedTuple):
@@ -241,6 +260,9 @@ class FabricPart(NamedTuple):
     bits_s: float
     number: int
     power_w: Figure
+
+
+NO_SLOWDOWN = exact(1.0, "known")
 
 
 class FabricResult(NamedTuple):
@@ -270,6 +292,89 @@ class FabricResult(NamedTuple):
     too_large: bool
     parts: tuple[FabricPart, ...]
     power_w: Figure
+    # How many times longer traffic takes behind oversubscribed leaves; 1 to the whole ratio by how servers are placed.
+    slowdown: Figure = NO_SLOWDOWN
+    downlinks_per_leaf: int = 0
+    uplinks_per_leaf: int = 0
+
+
+FeedLossEffect = Literal["holds", "slows", "stops", "not known"]
+RackLimit = Literal["", "height", "power", "weight"]
+Envelope = Literal["recommended", "allowable", "outside", ""]
+
+
+class GroupSupply(NamedTuple):
+    """How the servers of one group are fed. Counts of circuits are of all feeds; None = not known.
+
+    ``server_w``: one server at load at its plug, with its parts; ``rack_binds``: what keeps another server out of a
+    full rack ("" = all stand in one); ``feed_loss``: what a server does when one feed fails, on ``psus_left`` of its
+    ``psus`` power supplies; ``cord``: connector of IEC 60320 at a power supply ("" = not known).
+    """
+
+    group: int
+    server_w: Figure
+    server_nameplate_w: float | None
+    servers_per_rack: int
+    racks: int
+    rack_nameplate_w: float | None
+    rack_binds: RackLimit
+    circuits_per_server: int | None
+    circuits_per_rack: int | None
+    circuits: int | None
+    psus: int | None
+    psu_w: float | None
+    cord: str
+    feed_loss: FeedLossEffect
+    psus_left: int | None
+
+
+class SupplyResult(NamedTuple):
+    """The electricity of the room: the circuit that is used and how many are needed, UPS, generator, energy.
+
+    ``circuit_va`` and ``circuit_w``: what one circuit carries for ever. Circuits, UPS and generator are sized by
+    nameplates. ``peak_w``: the site when all is busy, with its parts. Modules of the UPS include a spare one.
+    ``plug``: "" = no standard plug is known.
+    """
+
+    volts: float
+    amps: float
+    phases: int
+    plug: str
+    circuit_va: float
+    circuit_w: float
+    feeds: int
+    groups: tuple[GroupSupply, ...]
+    network_circuits: int | None
+    circuits: int | None
+    peak_w: Figure
+    ups_load_w: Figure
+    ups_va: Figure
+    ups_module_w: float
+    ups_modules: int
+    generator_va: Figure
+    energy_per_year_j: Figure
+
+
+class ClimateResult(NamedTuple):
+    """Where the heat goes, and whether the air at the inlet suits. [K, °C]
+
+    ``air_rise_k``: outlet less inlet of the servers; ``envelope``: where the supply air lies in the range that
+    ASHRAE recommends and the servers allow at this altitude; ``air_class``: the widest class of ASHRAE that every
+    server allows ("" = none). ``coolant`` "" = nothing is cooled by liquid.
+    """
+
+    air_share: Figure
+    air_rise_k: float
+    coolant: Literal["", "water", "glycol"]
+    liquid_heat_w: Figure
+    coolant_rise_k: float
+    coolant_flow_m3_s: Figure
+    envelope: Envelope
+    air_class: str
+    inlet_min_c: float | None
+    inlet_max_c: float | None
+    altitude_derating_k: float
+    rack_limit_w: float
 
 
 class RoomResult(NamedTuple):
@@ -296,6 +401,10 @@ class RoomResult(NamedTuple):
     # Power that the room's cooling and inlet air leave to one device of a group: (group, W); empty = all they want.
     device_limits_w: tuple[tuple[int, float], ...] = ()
     fabrics: tuple[FabricResult, ...] = ()
+    # Racks for switches alone, of all ``racks``: what finds no place above the servers.
+    network_racks: int = 0
+    supply: SupplyResult | None = None
+    climate: ClimateResult | None = None
 
 
 class Failures(NamedTuple):

@@ -13,7 +13,7 @@ from gpuplanner.catalog.schema import Gpu, Server
 from gpuplanner.model import cooling, fabric, hardware, power
 from gpuplanner.model.bands import between, product, scaled, total
 from gpuplanner.model.plan import Group, Scenario, Site
-from gpuplanner.model.results import NOT_KNOWN, Check, Figure, GroupPower, RoomResult, exact
+from gpuplanner.model.results import NOT_KNOWN, Check, FabricResult, Figure, GroupPower, RackLimit, RoomResult, exact
 from gpuplanner.units import M3_H_PER_CFM
 
 _PUE_ROW = {
@@ -39,8 +39,10 @@ _RACK_ROW = {
     "immersion": "direct liquid",
 }
 _TIGHT = 0.95
-_EIGHT_GPU = ("hgx", "oam", "v100")
-_UNITS_LEFT_FOR_SWITCHES = 2
+EIGHT_GPU = ("hgx", "oam", "v100")
+UNITS_LEFT_FOR_SWITCHES = 2
+# Share of the heat that a tank gives to the air above it (judged).
+_AIR_OVER_TANK = 0.02
 # Idle ÷ busy power of a card, where a share of the dynamic range is asked for.
 _IDLE_OF_LOAD = 0.12
 
@@ -53,6 +55,23 @@ class GroupLoad(NamedTuple):
     gpu_w: Figure
     mean_share: float
     compute_bound: bool
+
+
+def airs_its_cards(hard: hardware.Hardware, site: Site) -> bool:
+    """Whether the cards of a server give their heat to the air.
+
+    A tank takes every server; cold plates take those that have or may have them. A server without a record is taken as
+    the version that suits the room, and so is a board of eight: its makers sell it with cold plates too.
+    """
+    if site.cooling == "immersion":
+        return False
+    if site.cooling == "direct-liquid" and (hard.server is None or hard.server_class.startswith(EIGHT_GPU)):
+        return False
+    if hard.server is None:
+        return True
+    if power.is_liquid_only(hard.server.cooling):
+        return False
+    return site.cooling != "direct-liquid" or power.is_air_only(hard.server.cooling)
 
 
 def _per_server(value: Figure, servers: int) -> Figure:
@@ -71,9 +90,7 @@ def group_power(
     devices = hard.devices_per_server
     limit = scaled(power.board_power(gpu, catalog), 1.0 / gpu.gpus_per_card) if gpu is not None else exact(0.0, "known")
     tdp = limit.value or 0.0
-    liquid = site.cooling in ("direct-liquid", "immersion") or (
-        hard.server is not None and power.is_liquid(hard.server.cooling)
-    )
+    liquid = not airs_its_cards(hard, site)
     tdp_sum = devices * tdp
     cpu_tdp = hard.cpu.tdp_w.value * hard.sockets if hard.cpu is not None else None
     base, extra = power.chassis_power(catalog, hard.server_class, liquid, tdp_sum, cpu_tdp)
@@ -137,41 +154,29 @@ def room_of(
     """Everything that a scenario asks of the room."""
     own = [i for i, group in enumerate(scenario.groups) if group.condition != "rented"]
     groups = tuple(group_power(i, scenario.groups[i], hardwares[i], loads[i], site, catalog) for i in own)
-    units, weights, racks = [], [], 0
+    units, weights, racks, spare = [], [], 0, []
     limit_w = rack_limit(site, catalog)
     for i, one in zip(own, groups, strict=True):
         server, kind, count = hardwares[i].server, hardwares[i].server_class, scenario.groups[i].servers
         unit, weight = server_size(catalog, server, kind)
         units.append(scaled(unit, float(count)))
         weights.append(scaled(weight, float(count)))
-        per_rack = servers_per_rack(
-            site, limit_w, unit.value or 1.0, (one.nameplate_w.value or 0.0) / count, weight.value or 0.0
-        )
-        racks += int(np.ceil(count / max(per_rack, 1)))
+        each_w = (one.nameplate_w.value or 0.0) / count
+        per_rack = max(servers_per_rack(site, limit_w, unit.value or 1.0, each_w, weight.value or 0.0), 1)
+        filled = int(np.ceil(count / per_rack))
+        racks += filled
+        spare.append((filled, units_for_switches(site, unit.value or 1.0), limit_w - min(per_rack, count) * each_w))
     joined = fabric.fabrics(scenario, hardwares, racks, catalog)
     network = total([one.power_w for one in joined])
+    for_switches = _network_racks(joined, spare, limit_w, site, catalog)
+    racks += for_switches
     load = total([*(group.load_w for group in groups), network])
     average = total([*(group.average_w for group in groups), network])
     nameplate = total([*(group.nameplate_w for group in groups), network])
     pue = exact(site.pue, "input") if site.pue != "auto" else hardware.assumed(catalog, "pue", _PUE_ROW[site.cooling])
     facility = product(average, pue)
-    liquid = site.cooling in ("direct-liquid", "immersion")
-    if site.cooling == "immersion":
-        air = scaled(load, 0.02)
-    elif liquid:
-        share = catalog.assumption("liquid_share", "direct liquid, cold plates")
-        air = product(load, between(1 - share.value, 1 - share.high, 1 - share.low, "assumed"))
-    else:
-        air = load
-    eight = any(hardwares[i].server_class.startswith(_EIGHT_GPU) for i in own)
-    per_kw = hardware.assumed(
-        catalog,
-        "airflow_per_kw",
-        "air-cooled 8-GPU server" if eight else "any other server",
-        M3_H_PER_CFM / 3600.0 / 1000.0,
-    )
-    density = float(cooling.air_density_ratio(site.altitude_m))
-    airflow = scaled(product(air, per_kw), 1.0 / density)
+    air = _heat_in_air(groups, hardwares, network, load, site, catalog)
+    airflow = _airflow(air, any(hardwares[i].server_class.startswith(EIGHT_GPU) for i in own), site, catalog)
 
     warm = device_limits(groups, hardwares, load, site, catalog)
     limits = []
@@ -185,8 +190,86 @@ def room_of(
         groups, network, load, average, nameplate, facility, load, scaled(load, float(cooling.heat_btu_h(1.0))),
         scaled(load, float(cooling.cooling_tons(1.0))),
         air, airflow, pue, racks, total(units), total(weights), throttling(groups, loads, warm, load, site.cooling_w),
-        tuple(limits), tuple(sorted(warm.items())), joined,
+        tuple(limits), tuple(sorted(warm.items())), joined, for_switches,
     )  # fmt: skip
+
+
+def _heat_in_air(
+    groups: tuple[GroupPower, ...],
+    hardwares: list[hardware.Hardware],
+    network: Figure,
+    load: Figure,
+    site: Site,
+    catalog: Catalog,
+) -> Figure:
+    """Heat that leaves the equipment in its air: all of it, less what cold plates or a tank take. [W]
+
+    Switches are cooled by air except in a tank.
+    """
+    if site.cooling == "immersion":
+        return scaled(load, _AIR_OVER_TANK)
+    if all(airs_its_cards(hardwares[group.group], site) for group in groups):
+        return load
+    share = catalog.assumption("liquid_share", "direct liquid, cold plates")
+    left = between(1 - share.value, 1 - share.high, 1 - share.low, "assumed")
+    parts = [
+        group.load_w if airs_its_cards(hardwares[group.group], site) else product(group.load_w, left)
+        for group in groups
+    ]
+    return total([*parts, network])
+
+
+def _airflow(air: Figure, eight: bool, site: Site, catalog: Catalog) -> Figure:
+    """Air through the equipment: at the rise that the plan states, else by the class of server. [m³/s]"""
+    if site.air_rise_k != "auto":
+        return scaled(air, float(cooling.air_flow(1.0, site.air_rise_k, site.altitude_m)))
+    per_kw = hardware.assumed(
+        catalog,
+        "airflow_per_kw",
+        "air-cooled 8-GPU server" if eight else "any other server",
+        M3_H_PER_CFM / 3600.0 / 1000.0,
+    )
+    return scaled(product(air, per_kw), 1.0 / float(cooling.air_density_ratio(site.altitude_m)))
+
+
+def switch_units(name: str, catalog: Catalog) -> int:
+    """Height of a switch; that of most where its record has none. [U]"""
+    switch = catalog.switches.get(name)
+    return (switch.rack_units if switch is not None else None) or 1
+
+
+def units_for_switches(site: Site, server_units: float) -> int:
+    """Units that a rack of such servers keeps for switches above them; none where a server fills the rack. [U]"""
+    return UNITS_LEFT_FOR_SWITCHES if server_units <= site.rack_units - UNITS_LEFT_FOR_SWITCHES else 0
+
+
+def switch_load(joined: tuple[FabricResult, ...], catalog: Catalog) -> tuple[int, float]:
+    """Units that all switches take, and what one unit draws with its share of the transceivers. [U, W]"""
+    switches = [part for one in joined for part in one.parts if part.key in fabric.SWITCHES]
+    units = sum(part.number * switch_units(part.name, catalog) for part in switches)
+    watts = sum(one.power_w.value or 0.0 for one in joined)
+    return units, watts / units if units else 0.0
+
+
+def switch_units_in(kept: int, spare_w: float, unit_w: float) -> int:
+    """How many of the units that a rack keeps for switches its power feeds. [U]"""
+    return kept if unit_w <= 0 else int(max(min(kept, spare_w // unit_w), 0))
+
+
+def _network_racks(
+    joined: tuple[FabricResult, ...],
+    spare: list[tuple[int, int, float]],
+    limit_w: float,
+    site: Site,
+    catalog: Catalog,
+) -> int:
+    """Racks for the switches that find no place above servers; ``spare``: racks, units kept and power left in each."""
+    units, unit_w = switch_load(joined, catalog)
+    beyond = units - sum(racks * switch_units_in(kept, left, unit_w) for racks, kept, left in spare)
+    if beyond <= 0:
+        return 0
+    in_one = min(site.rack_units, max(int(limit_w // unit_w), 1)) if unit_w > 0 else site.rack_units
+    return -(-beyond // in_one)
 
 
 def rack_limit(site: Site, catalog: Catalog) -> float:
@@ -198,8 +281,13 @@ def rack_limit(site: Site, catalog: Catalog) -> float:
 
 def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: float, weight_kg: float) -> int:
     """How many servers of a kind one rack takes by height, nameplate power and weight; 0 = not one."""
+    return rack_fill(site, limit_w, units, nameplate_w, weight_kg)[0]
+
+
+def rack_fill(site: Site, limit_w: float, units: float, nameplate_w: float, weight_kg: float) -> tuple[int, RackLimit]:
+    """How many servers of a kind one rack takes (0 = not one), and what keeps the next one out."""
     by_height = (
-        int((site.rack_units - _UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0))
+        int((site.rack_units - UNITS_LEFT_FOR_SWITCHES) // max(units, 1.0))
         if units < site.rack_units
         else int(units <= site.rack_units + 10)
     )
@@ -207,7 +295,8 @@ def servers_per_rack(site: Site, limit_w: float, units: float, nameplate_w: floa
     by_weight = (
         int(site.rack_weight_kg // weight_kg) if site.rack_weight_kg is not None and weight_kg > 0 else by_height
     )
-    return max(min(by_height, by_power, by_weight), 0)
+    fits = max(min(by_height, by_power, by_weight), 0)
+    return fits, "height" if fits == by_height else "power" if fits == by_power else "weight"
 
 
 def device_limits(
@@ -233,7 +322,7 @@ def device_limits(
                 limits[group.group] = max(share, 0.0) * (group.gpu_load_w.value or 0.0)
     for group in groups:
         hard = hardwares[group.group]
-        top = inlet_limit(hard.server, catalog)
+        top = inlet_limit(hard.server, catalog, site.altitude_m)
         if hard.gpu is None or site.supply_c <= top:
             continue
         board = (power.board_power(hard.gpu, catalog).value or 0.0) / hard.gpu.gpus_per_card
@@ -245,11 +334,18 @@ def device_limits(
     return limits
 
 
-def inlet_limit(server: Server | None, catalog: Catalog) -> float:
-    """Warmest air that a server takes: its own figure, else that of any server. [°C]"""
+def inlet_limit(server: Server | None, catalog: Catalog, altitude_m: float = 0.0) -> float:
+    """Warmest air that a server takes at an altitude: by its own figure, else that of any server. [°C]"""
     if server is not None and server.inlet_max_c is not None:
-        return server.inlet_max_c
-    return catalog.assumption("inlet_max_c", "any server without a figure").value
+        top = server.inlet_max_c
+    else:
+        top = catalog.assumption("inlet_max_c", "any server without a figure").value
+    return top - cooling.inlet_derating(top, altitude_m)
+
+
+def needs_liquid(server: Server, site: Site) -> bool:
+    """Whether a server is cooled by liquid that its room does not bring."""
+    return power.is_liquid_only(server.cooling) and site.cooling not in ("direct-liquid", "immersion")
 
 
 def throttle_temperature(gpu: Gpu, catalog: Catalog) -> float:
@@ -327,9 +423,14 @@ def check(
         if one > limit_w and hard.server_class != "rack_scale":
             stated = site.rack_power_w is not None
             reasons.append(Check("fail" if stated else "warn", "exceeds_rack", {"value_w": one, "limit_w": limit_w}))
-        top = inlet_limit(hard.server, catalog)
+        top = inlet_limit(hard.server, catalog, site.altitude_m)
+        lowest = None if hard.server is None else hard.server.inlet_min_c
         if site.supply_c > top:
-            reasons.append(Check("fail", "inlet_too_warm", {"supply_c": site.supply_c, "limit_c": top}))
+            reasons.append(Check("fail", "inlet_too_warm", {"supply_c": site.supply_c, "limit_c": round(top, 1)}))
+        elif lowest is not None and site.supply_c < lowest:
+            reasons.append(Check("warn", "inlet_too_cold", {"supply_c": site.supply_c, "limit_c": lowest}))
+        if hard.server is not None and needs_liquid(hard.server, site):
+            reasons.append(Check("warn", "needs_liquid", {"server": hard.server.name}))
     if any(limit < _lowest(hardwares[i], catalog) for i, limit in room.device_limits_w):
         reasons.append(Check("fail", "cannot_be_cooled", {"heat_w": room.heat_w.value or 0.0}))
     elif room.throttled_speed.value is not None and room.throttled_speed.value < 1.0:

@@ -13,7 +13,18 @@ from gpuplanner.catalog import compatibility
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import Gpu, Llm, Runtime
 from gpuplanner.model import case as cases
-from gpuplanner.model import curves, evidence, hardware, inference, memory, own_rows, parallelism, power, queueing
+from gpuplanner.model import (
+    curves,
+    evidence,
+    hardware,
+    inference,
+    link_waits,
+    memory,
+    own_rows,
+    parallelism,
+    power,
+    queueing,
+)
 from gpuplanner.model.bands import between, spread, weakest
 from gpuplanner.model.case import KV_BYTES, WEIGHT_FORMATS, Case, IdentityCache, Setting
 from gpuplanner.model.plan import Group, Network, Run, Serve, runtime_order
@@ -339,18 +350,20 @@ def load_curve(case: Case, workload: Serve, room: np.ndarray, points: int) -> Lo
     batch = _LEAST_IN_FLIGHT * (most / _LEAST_IN_FLIGHT) ** np.linspace(0.0, 1.0, points)
     state = inference.continuous_batching(wide, batch)
     shared = np.where(wide.run.dp > 1, _REPLICA_SHARE, 1.0) * np.where(wide.run.pp > 1, _STAGE_SHARE, 1.0)
-    # More in flight may yield less (a chunk boundary): the rate that is offered never falls.
+    # More in flight may yield less (experts wake up): the rate that is offered never falls.
     rate = np.maximum.accumulate(state.requests_s * shared, axis=1)
-    # Prefills of a chunk share weights: the service time of one prompt inside a busy chunk.
-    service = state.chunk.total / state.chunk.prompts / wide.run.pp
+    # A prompt that is read inside decode steps shares their weights.
+    service = state.prompt_s
     busy = np.minimum(rate / wide.run.dp * service, 0.999)
     wait = queueing.prefill_wait(busy, service, np.asarray(workload.prompt_spread**2))
     utilisation = np.minimum(rate / rate[:, -1:], 0.9999)
     queue = wait + queueing.admission_wait(utilisation, most, state.cycle_s)
-    mean = inference.first_token_open(wide, state, queue)
+    # The second request in flight shares weights with a prompt: it never comes out faster than a lone one for that.
+    mean = np.maximum.accumulate(inference.first_token_open(wide, state, queue), axis=1)
     tail = queueing.tail_multiple(workload.first_token_percentile) - 1.0
     excess = queueing.lognormal_excess(workload.prompt_spread, workload.first_token_percentile) - 1.0
-    first = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
+    slowest = mean + np.hypot(np.maximum(state.prefill_one_s * excess, 0.0), tail * queue)
+    first = np.maximum.accumulate(slowest, axis=1)
     crowded = np.minimum(batch + queueing.normal_quantile(workload.per_token_percentile) * np.sqrt(batch), most)
     # Time a token at the percentile of how many are in flight: read off the same curve.
     per_token = curves.read_off(crowded, batch, state.per_token_s)
@@ -783,4 +796,7 @@ def result(
         spread(workload.prompt_tokens / alone, factor["ttft_idle"], basis) if fits else NOT_KNOWN,
         bound, busy, gpu_w, energy, share, curve if fits else None, p.formats,
     )  # fmt: skip
+    if fits:
+        wait, waits = link_waits.of_serving(case, state, p.hardware, factor["serving_tpot"], basis)
+        answered = answered._replace(link_wait=wait, waits=waits)
     return own_rows.marked(answered, calibration, seen)

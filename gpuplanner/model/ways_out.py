@@ -10,12 +10,13 @@ import numpy as np
 from pydantic import ValidationError
 
 from gpuplanner.catalog.load import Catalog
+from gpuplanner.catalog.schema import Gpu
 from gpuplanner.model import findings, hardware, serving
 from gpuplanner.model.edit import Path, replace
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.plan import FineTune, Plan, Scenario, Serve, Train
 from gpuplanner.model.power import lowest_limit
-from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult
+from gpuplanner.model.results import NOT_KNOWN, Figure, Results, ScenarioResult, ServeResult, TrainResult
 
 Edit = tuple[Path, Any]
 _LEVELS = {32: "32-bit", 16: "16-bit", 8: "8-bit", 4: "4-bit"}
@@ -45,6 +46,13 @@ _HEAT = (
     "exceeds_rack",
 )
 _MONEY = ("exceeds_budget", "budget_band_exceeds")
+_WAITS = "waits_for_link"
+# Notes that have ways out.
+_NOTES = ("format_lever", _WAITS)
+# Rates of network cards that are sold. [bit/s]
+_NIC_BITS = (1e9, 10e9, 25e9, 50e9, 100e9, 200e9, 400e9, 800e9)
+# A step that is meant to leave less waiting must bring so much speed.
+_WORTH_A_LINK = 1.05
 _SPLIT = (
     "tp_not_divides",
     "gpus_not_divisible",
@@ -101,7 +109,7 @@ def ways_out(plan: Plan, catalog: Catalog, results: Results, letter: str) -> tup
     found: list[WayOut] = []
     tried: set[tuple[str, int, str]] = set()
     for finding in results.findings:
-        if finding.scenario != letter or (finding.level == "note" and finding.key not in ("format_lever",)):
+        if finding.scenario != letter or (finding.level == "note" and finding.key not in _NOTES):
             continue
         # What is said of the whole scenario may be helped in any of its groups.
         every = range(min(len(alone.scenarios[0].groups), _MOST_GROUPS))
@@ -167,7 +175,11 @@ def _evaluated(
     left = {one.key for one in results.findings if one.scenario == letter}
     before, now = today.money.total_over_term.value, then.money.total_over_term.value
     solves = finding not in left and not _worse(today, then)
-    if not solves and not _better(today, then):
+    if finding == _WAITS:
+        gain = (speed_of(then).value or 0.0) / (speed_of(today).value or np.inf)
+        if _worse(today, then) or gain < _WORTH_A_LINK:
+            return None
+    elif not solves and not _better(today, then):
         return None
     slower = (speed_of(then).value or 0.0) <= (speed_of(today).value or 0.0)
     if finding in _SPEED and then.speed.status == "fail" and slower:
@@ -230,6 +242,8 @@ def _steps(
     if finding in _SPLIT or finding in _SPEED:
         if any(value != "auto" for value in (stated.tp, stated.pp, stated.dp, stated.ep)):
             yield "split_auto", {}, tuple(((*run, name), "auto") for name in ("tp", "pp", "dp", "ep"))
+    if finding == _WAITS:
+        yield from _better_links(plan, today, group, here, run, catalog)
     if finding == "fp32_waste":
         yield "use_compute", {"compute": "bf16"}, (((*run, "compute"), "auto"), ((*run, "weights"), "auto"))
     if finding in _SPEED:
@@ -246,6 +260,13 @@ def _steps(
             yield "cap_power", {"watts": cap}, (((*here, "power_cap_w"), cap),)
         for count in _fewer_servers(servers, _room_share(today)):
             yield "remove_servers", {"count": servers - count}, (((*here, "servers"), count),)
+    climate = today.room.climate
+    if finding in ("inlet_too_warm", "throttles") and climate is not None and climate.inlet_max_c is not None:
+        coolest = float(np.floor(climate.inlet_max_c * 2.0) / 2.0)
+        if coolest < plan.site.supply_c:
+            yield "cool_supply", {"limit_c": coolest}, ((("site", "supply_c"), coolest),)
+    if finding == "needs_liquid":
+        yield "pipe_liquid", {}, ((("site", "cooling"), "direct-liquid"),)
     if finding in _MONEY:
         over = today.money_check.numbers
         for count in _fewer_servers(
@@ -259,6 +280,59 @@ def _steps(
             yield "buy_used", {"gpu": scenario.groups[group].gpu}, (((*here, "condition"), "used"),)
     if finding == "runtime_fails" and stated.runtime == "auto":
         yield "use_linux", {}, (((*here, "os"), "linux"),)
+
+
+def _better_links(
+    plan: Plan, today: ScenarioResult, group: int, here: Path, run: Path, catalog: Catalog
+) -> Iterator[tuple[str, dict[str, float | str], tuple[Edit, ...]]]:
+    """Other links, cards and splits for a group whose cards wait for the link they have."""
+    scenario, view = plan.scenarios[0], catalog.over(plan.entries)
+    hard = hardware.resolve(scenario.groups[group], scenario.network, view)
+    every: list[ServeResult | TrainResult] = [*today.serve, *today.train]
+    waits = [wait for one in every if one.group == group for wait in one.waits]
+    joining: Path = ("scenarios", 0, "network")
+    if any(wait.between_servers for wait in waits):
+        if hard.fabric != "infiniband":
+            yield "use_fabric", {"binds": "infiniband"}, (((*joining, "fabric"), "infiniband"),)
+        if hard.fabric == "ethernet":
+            yield "use_fabric", {"binds": "roce"}, (((*joining, "fabric"), "roce"),)
+        faster = [bits for bits in _NIC_BITS if bits > hard.nic_bits_s][:2]
+        for bits in faster:
+            yield "faster_nics", {"nic": bits}, (((*joining, "nic_bits_s"), bits),)
+        if scenario.network.oversubscription > 1.0:
+            yield "even_leaves", {}, (((*joining, "oversubscription"), 1.0),)
+    if any(not wait.between_servers for wait in waits) and hard.gpu is not None:
+        if hard.link_one_way == 0.0 and hard.gpu.link_one_way_bytes_s is not None:
+            yield "use_bridges", {}, (((*joining, "in_server"), "nvlink"),)
+        for name in _linked_cards(hard.gpu, view):
+            edits: tuple[Edit, ...] = (((*here, "gpu"), name), ((*here, "server"), ""), ((*here, "price"), "auto"))
+            yield "swap_card", {"gpu": name}, edits
+    for one in every:
+        # The automatic choice is the fastest split already.
+        if one.group == group and one.choice is not None and "tp" not in one.choice.auto:
+            for tp in (one.choice.tp // 2, one.choice.tp // 4, 1):
+                pp = one.choice.tp * one.choice.pp // max(tp, 1)
+                if 1 <= tp < one.choice.tp:
+                    yield "use_split", {"tp": tp, "pp": pp}, (((*run, "tp"), tp), ((*run, "pp"), pp))
+
+
+def _linked_cards(gpu: Gpu, catalog: Catalog) -> list[str]:
+    """Two cards with a faster link between all of a server and as much memory: of the same generation where there are
+    any, else of the same maker, the nearest in computing speed first.
+    """
+    mine = gpu.link_one_way_bytes_s.value if gpu.link_one_way_bytes_s is not None and gpu.link_domain > 2 else 0.0
+    rate = gpu.peak_flops["bf16"].value if "bf16" in gpu.peak_flops else 0.0
+    found = [
+        (other.architecture != gpu.architecture, abs(other.peak_flops["bf16"].value - rate), other.name)
+        for other in catalog.gpus.values()
+        if other.vendor == gpu.vendor
+        and other.link_one_way_bytes_s is not None
+        and other.link_domain > 2
+        and other.link_one_way_bytes_s.value > 1.2 * mine
+        and other.memory_bytes.value >= gpu.memory_bytes.value
+        and "bf16" in other.peak_flops
+    ]
+    return [name for _generation, _away, name in sorted(found)[:2]]
 
 
 def _auto_runtime(plan: Plan, scenario: Scenario, group: int, catalog: Catalog) -> str:

@@ -28,6 +28,7 @@ from gpuplanner.model.results import (
     Results,
     RoomResult,
     ServeResult,
+    SupplyResult,
     TrainResult,
 )
 from gpuplanner.report.text import headline
@@ -66,6 +67,7 @@ _KEYS: dict[type, dict[str, str]] = {
         "spares_hold": "spares_hold_share",
         "sure": "sure_share",
     },
+    SupplyResult: {"volts": "voltage_v", "amps": "breaker_a"},
     FabricResult: {"oversubscription": "oversubscription_ratio"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gpuplanner.i18n import _, facts, format
+from gpuplanner.i18n import N_, _, facts, format
 from gpuplanner.model import comparison, evidence
 from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Figure, Results, ScenarioResult, ServeResult, Status, TrainResult, exact
@@ -100,11 +100,7 @@ def _made(
     target_text = scale.value(target) if target is not None else ""
     need = (_("need {value}") if better == "high" else _("at most {value}")).format(value=target_text)
     unit = "" if scale.kind in ("headroom", "ratio") else scale.unit
-    sure = ""
-    if ends is not None and figure.basis in ("predicted", "not validated") and figure.value and figure.low:
-        high = figure.high or figure.value
-        width = max(figure.value / figure.low, high / figure.value) if figure.low > 0 else float("inf")
-        sure = evidence.confidence(width)
+    sure = evidence.confidence_of(figure) if ends is not None else ""
     return Explained(
         letter, title, scale.value(figure.value), unit, scale.value(figure.low), scale.value(figure.high), ends,
         target, need if target is not None else "", status, _verdict(figure, target_text, better, status),
@@ -187,7 +183,16 @@ def _energy(run: ServeResult, _results: Results) -> Iterable[Line]:
     yield _line(facts.metric("output"), run.output_tokens_s, "tokens_s")
 
 
+_PHASES = {"decode": N_("{link}, decode"), "prefill": N_("{link}, prefill"), "step": N_("{link}, training step")}
+
+
+def _waits(run: ServeResult | TrainResult, _beside: object) -> Iterable[Line]:
+    for wait in run.waits:
+        yield Line(_(_PHASES[wait.phase]).format(link=facts.word(wait.link)), format.percent(wait.share))
+
+
 _SERVE: dict[str, Callable[[ServeResult, Results], Iterable[Line]]] = {
+    "link_wait": _waits,
     "first_token": _first_token,
     "per_token": _per_token,
     "output": _output,
@@ -201,7 +206,7 @@ def _tokens(run: TrainResult, _plan: Plan) -> Iterable[Line]:
     if run.choice is not None and run.choice.global_batch:
         yield Line(_("Sequences in a step"), format.count(run.choice.global_batch))
     yield _line(facts.metric("mfu"), run.mfu, "share")
-    yield Line(_("Share of communication"), format.percent(run.communication_share))
+    yield _line(facts.metric("link_wait"), run.link_wait, "share")
     yield Line(_("What binds"), facts.word(run.binds))
 
 
@@ -212,6 +217,7 @@ def _duration(run: TrainResult, _plan: Plan) -> Iterable[Line]:
 
 
 _TRAIN: dict[str, Callable[[TrainResult, Plan], Iterable[Line]]] = {
+    "link_wait": _waits,
     "tokens": _tokens,
     "step": _tokens,
     "mfu": _tokens,

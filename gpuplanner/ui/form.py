@@ -9,6 +9,7 @@ from gpuplanner.ui.fields import Caption, FieldRow
 
 WIDE = 120
 ROW_WIDTH = 228
+SPACE_BETWEEN = 20
 
 
 class FieldColumns(QScrollArea):
@@ -20,13 +21,21 @@ class FieldColumns(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         inside = QWidget()
-        self._line = QHBoxLayout(inside)
-        self._line.setContentsMargins(12, 6, 12, 8)
-        self._line.setSpacing(20)
-        self._line.addStretch(1)
+        self._rows = QVBoxLayout(inside)
+        self._rows.setContentsMargins(12, 6, 12, 8)
+        self._rows.setSpacing(10)
+        self._rows.addStretch(1)
+        self.begin_row()
         self.setWidget(inside)
         self._column = QVBoxLayout()
         self._parts: list[Any] = []
+
+    def begin_row(self) -> None:
+        """Begin a row of sections beneath the last one."""
+        self._line = QHBoxLayout()
+        self._line.setSpacing(SPACE_BETWEEN)
+        self._line.addStretch(1)
+        self._rows.insertLayout(self._rows.count() - 1, self._line)
 
     def section(self, text: str) -> None:
         """Begin a section at the right of the last one."""
@@ -44,9 +53,12 @@ class FieldColumns(QScrollArea):
         self._column.insertWidget(self._column.count() - 1, part)
         return part
 
-    def row(self, label: str, field: Any, unit: str = "", wide: bool = False, hint: str = "") -> FieldRow:
-        """Add a labelled field to the section."""
-        row = FieldRow(label, field, unit, WIDE if wide else 82, 0 if wide else 44, hint)
+    def row(
+        self, label: str, field: Any, unit: str = "", wide: bool = False, hint: str = "", automatic: bool = False
+    ) -> FieldRow:
+        """Add a labelled field to the section; an automatic one has room for what "auto" comes to."""
+        width, for_unit = (WIDE, 0) if wide else (100, 26) if automatic else (82, 44)
+        row = FieldRow(label, field, unit, width, for_unit, hint)
         row.setFixedWidth(ROW_WIDTH)
         return self.put(row)
 

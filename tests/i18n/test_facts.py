@@ -37,6 +37,7 @@ NUMBERS = {
     "high": 204e3,
     "currency": "USD",
     "entry": "H20 96GB",
+    "server": "DGX H100",
     "months": 28,
     "spares": 2,
     "runtime": "vLLM",

@@ -4,7 +4,7 @@ import math
 import pint
 import pytest
 from babel import Locale
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuplanner import units
@@ -217,6 +217,7 @@ def test_a_date_that_could_be_another_day_is_refused(text):
 @example("1 h " * 100)
 @example("5" + "万" * 990)
 @given(any_text)
+@settings(deadline=None)
 def test_no_text_is_an_error_and_every_result_is_finite(text):
     read = [
         parse_number(text),

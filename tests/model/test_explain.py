@@ -10,21 +10,22 @@ from gpuplanner.model import comparison
 from gpuplanner.model.derivation import Node, made, over, plus, sources, times, walk, worked_out
 from gpuplanner.model.evaluate import evaluate
 from gpuplanner.model.explain import EXTRA, explain, metrics
-from gpuplanner.model.plan import Serve, UserLoad
+from gpuplanner.model.plan import Serve, Site, UserLoad
 from gpuplanner.storage.samples import SAMPLES, open_sample
 
 # Nodes whose value is read off a curve, picked from a table or bounded by a limit: they follow from their children
 # without a formula of one line. Any other node must be what its children make of it.
 FOLLOWS = {
     "requests_within", "first_token_at_capacity", "per_token_at_capacity", "in_flight", "replica_sharing",
-    "prefill_in_chunk", "mixed_saving", "reading_others", "half_step", "engine_time", "waiting", "tail",
+    "prefill_in_chunk", "cache_fetches", "reading_others", "half_step", "engine_time", "waiting", "tail",
     "closed_queue", "crowding", "cache_of_sequence", "cache_share_reached", "experts_awake", "sustained",
     "bandwidth_capped", "link_reached", "link_latency", "transfer_time", "attention_time", "elementwise_time",
     "not_cached", "kv_cache", "activations", "runtime", "gradients", "optimizer", "cache_budget", "memory_visible",
     "usable", "params_per_gpu", "tokens_served", "tokens_per_year", "matrix_share_reached", "flop_per_token",
     "attention", "elementwise", "tensor_communication", "expert_communication", "context_communication", "launch",
     "bubble", "data_communication", "stragglers", "card_limit", "group_average", "servers_load", "air_heat",
-    "air_density", "annuity", "discount", "maintenance", "cloud", "run_power", "run_share",
+    "air_density", "annuity", "discount", "maintenance", "cloud", "run_power", "run_share", "phase_share",
+    "chunk_time",
 }  # fmt: skip
 # These add up, or multiply, but where a limit binds: a power limit, weights that experts share, pipeline stages.
 BOUNDED = {"gpu_power", "weights", "compute_time", "communication_time", "network_time", "server_power"}
@@ -229,3 +230,10 @@ def test_operations_do_what_they_say():
     value = (6**2.5 + 3**2.5) ** 0.4
     whole = made(Node("x", value, operation="smooth_max"), a._replace(role="+"), b._replace(role="+"))
     assert math.isclose(worked_out(whole), value)
+
+
+def test_air_at_a_stated_rise_leads_to_what_was_typed():
+    made_plan = plan(group(H100), workload=Serve(llm=(LLAMA_8B,)), site=Site(air_rise_k=10.0))
+    node = explain(made_plan, catalog(), evaluate(made_plan, catalog()), "A", "air")
+    typed = next(each for each in walk(node) if each.key == "air_rise")
+    assert (typed.value, typed.origin) == (10.0, "your input")

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from planning import H100, RTX4090, catalog, group, outcome, value
 
 from gpuplanner.model.evaluate import evaluate
-from gpuplanner.model.fabric import choose_switch
 from gpuplanner.model.plan import Network, Scenario
 from gpuplanner.model.plan import Plan as Whole
+from gpuplanner.model.switches import choose_switch
 
 # NVIDIA DGX SuperPOD H100 reference architecture (RA-11333-001 V11): scalable units of 32 places on 64-port switches.
 # Nodes -> leaf and spine switches, cables between servers and leaves, leaves and spines.

@@ -79,10 +79,24 @@ def test_eight_ports_of_400_gbit_give_each_of_eight_cards_50_gbyte():
     assert hardware(network, gpu=H100).network_per_device == pytest.approx(50e9)
 
 
-def test_a_fabric_with_half_the_uplinks_carries_half():
+def test_traffic_that_stays_below_one_switch_does_not_feel_oversubscription():
     full = Network(nics_per_server=8, nic_bits_s=400 * GBIT, fabric="infiniband")
     half = full.model_copy(update={"oversubscription": 2.0})
-    assert hardware(half, gpu=H100).network_per_device == pytest.approx(25e9)
+    # 8 x 8 ports on one switch of 64; 40 servers: every rail has a leaf of 42 ports down.
+    assert hardware(half, gpu=H100, servers=8).network_per_device == pytest.approx(50e9)
+    assert hardware(half, gpu=H100, servers=40).network_per_device == pytest.approx(50e9)
+
+
+def test_traffic_between_oversubscribed_leaves_shares_their_uplinks():
+    third = Network(nics_per_server=8, nic_bits_s=400 * GBIT, fabric="infiniband", oversubscription=3.0)
+    # 64 ports at 3 : 1 are 48 down. Of 500 servers the next in the ring is elsewhere for 452 of 499: 3 x 0.906 = 2.717.
+    assert hardware(third, gpu=H100, servers=500).network_per_device == pytest.approx(50e9 / 2.717, rel=1e-3)
+
+
+def test_without_rails_a_leaf_keeps_fewer_servers_among_themselves():
+    plain = Network(nics_per_server=8, nic_bits_s=400 * GBIT, fabric="infiniband", oversubscription=3.0, rails=1)
+    # All 8 ports of a server on one leaf: 48 / 8 = 6 servers a leaf; 3 x (64 - 6) / 63 = 2.762.
+    assert hardware(plain, gpu=H100, servers=64).network_per_device == pytest.approx(50e9 / 2.762, rel=1e-3)
 
 
 def test_a_server_lends_its_processors_and_memory():

@@ -26,12 +26,14 @@ def plain_decode_step(case: Case, batch: float, context: float) -> dict[str, flo
     )
     matrix = (compute**2.5 + weights**2.5) ** (1 / 2.5)
     cache_speed = min(k["dram"] * k["engine_dram"], 0.95) * gpu["bandwidth"]
-    read = batch * llm["kv_full"] * context * run["kv_bytes"] / (min(tp, llm["kv_heads"]) * cache_speed)
+    fetched = 1 + k["repeated_reads"] * (llm["heads"] / llm["kv_heads"] - 1)
+    read = batch * llm["kv_full"] * context * run["kv_bytes"] * fetched / (min(tp, llm["kv_heads"]) * cache_speed)
     flop = batch * context * llm["decode_full"] / tp / (0.5 * gpu["peak16"] * gpu["sustained"])
     cache = (read**2.5 + flop**2.5) ** (1 / 2.5) + llm["layers"] * batch * max(llm["kv_heads"] / tp, 1) * 10e-9
     layers = k["layer_factor"] * llm["layers"] * k["layer_time"]
     ring = 2 * (tp - 1) / tp * 2 * batch * llm["hidden"] / (k["share_nvlink"] * gpu["link"])
-    communication = 2 * llm["layers"] * (k["latency_nvlink"] + ring) if tp > 1 else 0.0
+    # Twice the ranks wait sqrt(2) times as long.
+    communication = 2 * llm["layers"] * (k["latency_nvlink"] * math.sqrt(tp / 2) + ring) if tp > 1 else 0.0
     host = k["host_time"] + k["sequence_time"] * batch
     return {
         "weights": weights, "compute": compute, "cache": cache, "layers": layers, "communication": communication,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuplanner.model import inference
 from gpuplanner.model.queueing import (
     admission_wait,
     lognormal_excess,
@@ -14,6 +15,7 @@ from gpuplanner.model.queueing import (
     prefill_wait,
     tail_multiple,
 )
+from tests.model.serving_cases import serving_case
 
 
 def erlang_c_wait(servers, utilisation):
@@ -81,3 +83,72 @@ def test_more_load_never_waits_less(first, second, service, variation):
 @given(st.floats(0.5, 0.999), st.floats(0.0, 5.0))
 def test_percentiles_above_the_median_are_ordered(percentile, spread):
     assert lognormal_excess(spread, percentile) <= lognormal_excess(spread, 0.999) + 1e-9
+
+
+def test_a_burst_waits_for_itself_even_on_an_idle_server():
+    # Eight at once and nobody before them: on average three and a half others are read first.
+    assert float(prefill_wait(np.array(0.0), np.array(0.2), np.array(0.0), 8.0)) == pytest.approx(3.5 * 0.2)
+
+
+def simulate(case, rate, burst, requests=1500, seed=1):
+    """Serve requests step by step: first-token times and times a token of those after the start.
+
+    Every pass takes what its decode step takes at the number in flight and the model's time for each prompt that has
+    come meanwhile; what is tested is the waiting and the number in flight, not the time of a kernel.
+    """
+    random = np.random.default_rng(seed)
+    arrivals = np.repeat(np.cumsum(random.exponential(burst / rate, requests // burst)), burst)
+    most, answer = int(case.run.max_sequences[0]), int(case.run.output[0])
+    wide = case.rows(np.zeros(most, int))
+    step = inference.decode_step(wide, np.arange(1.0, most + 1.0), wide.run.input + wide.run.output / 2.0).total
+    prompt = float(inference.open_loop(case, np.array([rate])).batching.prompt_s[0])
+    first, last = np.zeros(len(arrivals)), np.zeros(len(arrivals))
+    now, coming, running = 0.0, 0, {}
+    while coming < len(arrivals) or running:
+        if not running:
+            now = max(now, arrivals[coming])
+        read = []
+        while coming < len(arrivals) and arrivals[coming] <= now and len(running) + len(read) < most and len(read) < 8:
+            read.append(coming)
+            coming += 1
+        now += (step[len(running) - 1] if running else 0.0) + prompt * len(read)
+        for request in list(running):
+            running[request] -= 1
+            if not running[request]:
+                last[request] = now
+                del running[request]
+        for request in read:
+            first[request] = now
+            running[request] = answer - 1
+    settled = slice(len(arrivals) // 8, None)
+    return (first - arrivals)[settled], ((last - first) / (answer - 1))[settled]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize(
+    ("model", "tp", "prompt", "answer"), [("Llama-3.1-8B", 1.0, 1024, 128), ("Llama-3.1-8B", 1.0, 256, 256)]
+)
+def test_an_open_loop_runs_as_a_simulation_of_its_steps(share, model, tp, prompt, answer):
+    case = serving_case(model, tp=tp, prompt=prompt, answer=answer)
+    full, _ = inference.largest_batch(case, np.array([1e5]))
+    rate = share * float(inference.continuous_batching(case, full).requests_s[0])
+    found = inference.open_loop(case, np.array([rate]), squared_variation=0.0)
+    first, token = simulate(case, rate, burst=1)
+    assert float(found.per_token_s[0]) == pytest.approx(token.mean(), rel=0.10)
+    # The fixed time before the first token is the engine's, not the queue's.
+    queued = float(found.first_token_s[0] - 0.3 * case.k.first_token_time[0])
+    assert queued == pytest.approx(first.mean(), rel=0.40)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_bursts_are_waited_for_but_taken_too_lightly(share):
+    case = serving_case("Llama-3.1-70B", tp=4.0, prompt=2048.0, answer=64.0)
+    full, _ = inference.largest_batch(case, np.array([1e5]))
+    rate = share * float(inference.continuous_batching(case, full).requests_s[0])
+    even, bursts = (
+        float(inference.open_loop(case, np.array([rate]), squared_variation=0.0, burst=size).first_token_s[0])
+        for size in (1.0, 8.0)
+    )
+    first, _token = simulate(case, rate, burst=8)
+    assert 2 * even < bursts < first.mean() + 0.3 * case.k.first_token_time[0]
+    assert bursts > 0.5 * first.mean()

@@ -228,6 +228,16 @@ def test_a_rack_holds_what_height_power_and_weight_allow(site, count):
     assert servers_per_rack(site, limit, 8.0, 10_200.0, 130.0) == count
 
 
+def test_switches_stand_above_the_servers_and_else_in_racks_of_their_own():
+    # 32 DGX H100, four in a rack of 45 kW: 12 switches of 1 U for 256 ports stand in the 2 U that eight racks keep.
+    assert room(group(server="DGX H100", servers=32), rack_power_w=45e3).network_racks == 0
+    tall = room(group(server="DGX H100", servers=40), rack_units=8, rack_power_w=1e6)
+    leaves = sum(part.number for one in tall.fabrics for part in one.parts if part.key in ("leaf", "spine", "core"))
+    # Racks of 8 U take one server and no switch, or eight switches.
+    assert tall.network_racks == -(-leaves // 8)
+    assert tall.racks == 40 + tall.network_racks
+
+
 @given(first=st.integers(1, 200), second=st.integers(1, 200))
 @settings(max_examples=30, deadline=None)
 def test_more_servers_never_draw_less(first, second):

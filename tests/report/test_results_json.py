@@ -19,11 +19,13 @@ WITHOUT_UNIT = set(
     pp dp ep cp attention_dp max_sequences micro_batch sharding recompute optimizer interleave global_batch
     fabrics fabric nics switch radix single_switch leaf spine core cables_node_leaf cables_leaf_spine cables_spine_core
     ports ports_used too_large number failures cards spares expected_cards
+    network_racks supply climate feeds phases plug network_circuits circuits circuits_per_server circuits_per_rack
+    servers_per_rack rack_binds psus psus_left cord feed_loss ups_modules coolant envelope air_class
     own own_rows row rows family metric measured predicted reason
     """.split()
 )
 UNIT = re.compile(
-    r"_(s|w|bytes|requests|share|ratio|amount|months|kwh|kwh_per_year|flop_per_request|c|kg|tons|btu_h|m3_s|hours|j|units)$"
+    r"_(s|w|bytes|requests|share|ratio|amount|months|kwh|kwh_per_year|flop_per_request|c|kg|tons|btu_h|m3_s|hours|j|units|k|v|a|va)$"
     r"|_s_(limit|end_of_term)$|_j_per_token$|_s_limit$|^(amount|months)$|_tokens_s$"
 )
 

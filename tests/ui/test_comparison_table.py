@@ -137,7 +137,7 @@ def test_training_has_rows_of_its_own(qtbot):
     panel = ComparisonPanel(document, evaluation, ThemeSource("light"))
     qtbot.addWidget(panel)
     keys = [line.key for line in panel.table.lines_model.lines if line.cells]
-    assert keys[:4] == ["tokens", "step", "mfu", "duration"]
+    assert keys[:5] == ["tokens", "step", "mfu", "link_wait", "duration"]
 
 
 def test_an_empty_plan_says_what_to_do(panel):

@@ -877,6 +877,9 @@ class _Checker:
         if work == "serve":
             parts.append(("ratio_memory", size))
         most = max((value for _key, value in parts if value is not None), default=float("inf")) * count
+        # What a model leaves of two memories can be further apart than any figure of the data sheets.
+        if work == "serve" and figure.high is not None:
+            most = max(most, figure.high)
         for key, value in parts:
             if value is not None:
                 limits.append(

@@ -256,10 +256,11 @@ _RATIO = (
     re.compile(rf"({_N}) ?% (?:slower|less)"),
     re.compile(rf"({_N}) ?% ?(?:of|的|as fast|性能|速度|performance|speed)"),
     re.compile(r"([一二两三四五六七八九十]) ?倍"),
+    re.compile(r"(半) ?(?:张|块|片|台)"),
 )
 # "An H100 equals 6.3 A100": a number of cards that is none.
 _SHARE_OF_CARDS = re.compile(rf"(?<![a-z0-9.])({_N}) ?{_MASK}")
-_RATIO_WORDS = {"twice": 2.0, "double": 2.0, "triple": 3.0, "half": 0.5}
+_RATIO_WORDS = {"twice": 2.0, "double": 2.0, "triple": 3.0, "half": 0.5, "半": 0.5}
 _SIZE = re.compile(
     r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?) ?b(?![a-z0-9])(?:[ -]?(?:model|parameters?|params?|参数|模型))?"
 )
@@ -480,7 +481,11 @@ def _cards(name: _Name, text: _Text, catalog: Catalog) -> Cards:
         return Cards(names, name.text, per_server, _whole(match[1]), True, True, by_machine=True)
     if match := _COUNT.search(before):
         plain = match[0].strip()
-        if plain not in ("a", "an") or not text.left[match.start() - 1 : match.start()].isalnum():
+        # "Half an A100" is a ratio, no number of cards.
+        counted = _number(match[1])
+        if (counted is None or counted >= 1.0) and (
+            plain not in ("a", "an") or not text.left[match.start() - 1 : match.start()].isalnum()
+        ):
             text.take(match.start(), name.start)
             return Cards(names, name.text, _whole(match[1]), 1, True, whole)
     if match := _BEHIND.match(text.left, name.end):
@@ -611,6 +616,8 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
             before, after = after, before
         return claim._replace(kind="speedup", value=before / after)
     ratio = _ratio(rest)
+    if ratio == 0.0:
+        return Unread("no_figure")
     if several and (ratio is not None or rest.has(_SAME)):
         first, second = cards[0], cards[1]
         if ratio is None:
@@ -628,8 +635,11 @@ def _of_kind(claim: Claim, got: _Figures, rest: _Text) -> Claim | Unread:
     if got.power is not None:
         return claim._replace(kind="power", value=got.power) if cards else Unread("no_cards")
     if got.times:
-        if got.first:
-            return claim._replace(kind="first_token", value=got.times[0])
+        if got.first or claim.work == "prefill":
+            # "8k tokens of prefill in 0.2 s" states the prompt as a number of tokens.
+            stated = _length(str(claim.tokens)) if claim.tokens is not None else None
+            prompt = claim.prompt if claim.prompt is not None else stated if claim.work == "prefill" else None
+            return claim._replace(kind="first_token", value=got.times[0], prompt=prompt)
         if got.per_token:
             return claim._replace(kind="per_token", value=got.times[0])
         if claim.work in ("train", "finetune"):
@@ -741,6 +751,7 @@ def _times(rest: _Text) -> tuple[float, ...]:
 
 
 def _ratio(rest: _Text) -> float | None:
+    """So many times as fast, 0 where that is what the text says."""
     for pattern in _RATIO:
         match = rest.find(pattern)
         if match is None:
@@ -748,7 +759,7 @@ def _ratio(rest: _Text) -> float | None:
         if match[1] in _RATIO_WORDS:
             return _RATIO_WORDS[match[1]]
         number = _number(match[1])
-        if number is not None and number > 0:
+        if number is not None and number >= 0:
             return _of_percent(number, match[0]) if "%" in match[0] else number
     return None
 
@@ -811,10 +822,14 @@ def of_size(params: float, catalog: Catalog) -> str:
     if not near:
         return ""
 
-    def rank(llm: Llm) -> tuple[bool, int, tuple[float, ...], float]:
+    size = f"{params / 1e9:g}b"
+
+    def rank(llm: Llm) -> tuple[bool, bool, int, tuple[float, ...], float]:
         family = next((i for i, each in enumerate(_USUAL_FAMILIES) if llm.name.startswith(each)), len(_USUAL_FAMILIES))
         version = tuple(-float(word) for word in query.words(llm.name) if word.replace(".", "", 1).isdigit())
-        return llm.moe is not None, family, version or (0.0,), abs(llm.params_total - params)
+        # Qwen2.5-32B is called a 32B, Llama-33B is not, though it is as large.
+        named = size in llm.name.casefold().split("-")
+        return llm.moe is not None, not named, family, version or (0.0,), abs(llm.params_total - params)
 
     return min(near, key=rank).name
 

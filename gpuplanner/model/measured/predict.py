@@ -189,6 +189,9 @@ def _serving(prepared: Prepared, case: Case, calibration: Calibration) -> np.nda
             )
     figures = _join(parts, len(records))
     _offloaded(case, records, np.where(np.isfinite(amount), amount, 1.0), figures, calibration)
+    if "gap_s" in figures:
+        gaps = np.array([record.median_gap for record in records]) & np.isfinite(figures["gap_s"])
+        figures["tpot_s"] = np.where(gaps, figures["gap_s"], figures["tpot_s"])
     beams = np.array([record.beams for record in records])
     for name in ("output_tokens_per_s", "total_tokens_per_s"):
         figures[name] = figures[name] / beams
@@ -235,13 +238,15 @@ def _static(
     """A batch that starts and ends together: prefill of all prompts, then the answers."""
     run = case.run
     asked = np.maximum(amount / run.dp, 1.0)
-    # A server runs a batch that its cache cannot hold in turns.
-    _, room = inference.largest_batch(case, asked)
-    batch = np.where((run.single_user > 0) | (room < 1.0), asked, np.minimum(asked, room))
+    # A server runs a batch that its cache cannot hold in turns; all of a batch reach their full length together.
+    _, room = inference.largest_batch(case, asked, run.input + run.output)
+    turns = np.ceil(asked / np.maximum(room, 1.0))
+    batch = np.where((run.single_user > 0) | (room < 1.0), asked, asked / turns)
     batching = inference.continuous_batching(case, batch)
     step = batching.step.total
     answer = run.output / inference.accepted_tokens(case)
-    reading = batch * batching.chunk.total / batching.chunk.prompts
+    chunk = inference.prefill(case, run.input, inference.chunk_prompts(case, batch))
+    reading = batch * chunk.total / chunk.prompts
     writing = answer * step
     # Programs for one user report the rate of the answer alone.
     output = batch * run.output * run.dp / (writing + np.where(decode_only, 0.0, reading))
@@ -267,6 +272,7 @@ def _closed(
     batching = inference.continuous_batching(case, batch)
     figures = _rates(case, batching)
     figures["tpot_s"] = batching.per_token_s
+    figures["gap_s"] = inference.median_gap(case, batching)
     figures["ttft_s"] = inference.first_token_loaded(case, batching, waiting)
     figures["prefill_tokens_per_s"] = batching.requests_s * case.run.input
     return figures

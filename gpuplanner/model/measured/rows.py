@@ -81,6 +81,7 @@ class ServingRow(NamedTuple):
     at_the_wall: bool
     offload: str
     beams: float
+    median_gap: bool
     context: float
     longest: float
     cap_w: float
@@ -425,7 +426,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
         llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None,
         rate,
         layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single,
-        keys.has("scenario"), _offload(keys, family, llm), beams, stated_context,
+        keys.has("scenario"), _offload(keys, family, llm), beams, _publisher(keys) in _MEDIAN_GAPS, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (_host_bandwidth(keys) or math.nan) * 1e9,
         2.0 if _two_sockets(keys.text("host")) else 1.0, setting, known,
@@ -446,8 +447,16 @@ def _offload(keys: Keys, family: str, llm: Llm) -> str:
 _BEAMS = {("MLPerf", "GPT-J-6B"): 4.0}
 
 
+# Publishers whose time a token is the median gap between tokens (ml-energy/leaderboard, "median ITL").
+_MEDIAN_GAPS = frozenset({"ML.ENERGY"})
+
+
+def _publisher(keys: Keys) -> str:
+    return keys.text("publisher") or keys.text("source") or ""
+
+
 def _beams(keys: Keys, llm: Llm) -> float:
-    publisher = keys.text("publisher") or keys.text("source") or ""
+    publisher = _publisher(keys)
     return next((beams for (name, model), beams in _BEAMS.items() if name in publisher and model == llm.name), 1.0)
 
 
