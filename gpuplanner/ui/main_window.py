@@ -342,6 +342,7 @@ class MainWindow(QMainWindow):
 
         self.racks = RackView(self.document, self.evaluation, self.theme)
         self.racks.setFixedWidth(262)
+        self.racks.network_chosen.connect(partial(self.open_page, "network"))
         return self.racks
 
     # --- building -------------------------------------------------------------------
@@ -473,6 +474,7 @@ class MainWindow(QMainWindow):
             view.addAction(dock.toggleViewAction())
         view.addSeparator()
         for name in (
+            "network",
             "accuracy",
             "compare_cards",
             "back",
@@ -522,6 +524,7 @@ class MainWindow(QMainWindow):
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
             ("claim", self.check_claim),
+            ("network", partial(self.open_page, "network")),
             ("accuracy", partial(self.open_page, "accuracy")),
             ("compare_cards", partial(self.open_page, "compare_cards")),
             ("back", self.back),
@@ -632,12 +635,18 @@ class MainWindow(QMainWindow):
             "compare_cards": self._cards_page,
             "derivation": self._derivation_page,
             "measurements": self._measurements_page,
+            "network": self._network_page,
         }
 
     def _accuracy_page(self) -> Page:
         from gpuplanner.ui.panels.accuracy import AccuracyPage
 
         return AccuracyPage(self.document, self.evaluation, self.theme)
+
+    def _network_page(self) -> Page:
+        from gpuplanner.ui.panels.network import NetworkPage
+
+        return NetworkPage(self.document, self.evaluation, self.theme)
 
     def _cards_page(self) -> Page:
         from gpuplanner.ui.panels.card_ratio import CardRatioPage
