@@ -91,6 +91,8 @@ class _TopBar(QWidget):
         self.menus.setNativeMenuBar(False)
         self.menus.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._title, self._state = "", ""
+        # Where the title and the state stood when they were last painted.
+        self.title_box = QRect()
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 0, 12, 1)
         line.setSpacing(4)
@@ -120,11 +122,13 @@ class _TopBar(QWidget):
         colour = self.palette().color
         bold, small = Theme.font(14, 600), Theme.font(11)
         state_width = QFontMetrics(small).horizontalAdvance(self._state)
-        # Centred, as wide as the buttons at the left leave it.
-        room = self.width() - 2 * (self._redo.geometry().right() + 16) - state_width - 10
-        title = QFontMetrics(bold).elidedText(self._title, Qt.TextElideMode.ElideMiddle, max(120, room))
+        # As wide as the buttons at the left leave it; in the middle where they leave the middle free.
+        first = self._redo.geometry().right() + 16
+        room = self.width() - first - state_width - 22
+        title = QFontMetrics(bold).elidedText(self._title, Qt.TextElideMode.ElideMiddle, max(0, room))
         title_width = QFontMetrics(bold).horizontalAdvance(title)
-        left = (self.width() - title_width - 10 - state_width) // 2
+        left = max(first, (self.width() - title_width - 10 - state_width) // 2)
+        self.title_box = QRect(left, 0, title_width + 10 + state_width, self.height())
         painter.setFont(bold)
         painter.setPen(colour(QPalette.ColorRole.WindowText))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
