@@ -15,8 +15,7 @@ from gpuplanner.model.edit import replace
 from gpuplanner.model.evaluate import evaluate, view_of
 from gpuplanner.model.hardware import Hardware, resolved
 from gpuplanner.model.plan import Plan
-from gpuplanner.model.results import NOT_KNOWN, Basis, Figure, Results, ScenarioResult
-from gpuplanner.model.ways_out import speed_of
+from gpuplanner.model.results import NOT_KNOWN, Basis, Figure, Results, ScenarioResult, ServeResult, TrainResult
 
 FABRICS: tuple[Literal["infiniband", "roce", "ethernet"], ...] = ("infiniband", "roce", "ethernet")
 # Links that no kernel timings describe take those of the A100's; by so much their times may be off.
@@ -62,16 +61,17 @@ class Collective(NamedTuple):
 
 
 class FabricOption(NamedTuple):
-    """The scenario with another fabric and all else as it is.
+    """The scenario with another fabric and all else as it is, of automatic choices the best for that fabric.
 
-    ``wait``: share of the time of the first run that waits for the network between servers; ``price``: of the parts
-    of the network in the plan's base currency, not known where servers bring their own.
+    ``speed``: output or training rate of the first run whose servers the fastest network joins, and ``wait`` the share
+    of its time in which it waits for that network; ``price``: of the parts of all networks in the plan's base
+    currency, not known where servers bring their own.
     """
 
     fabric: Literal["infiniband", "roce", "ethernet"]
     in_use: bool
     speed: Figure
-    wait: float | None
+    wait: float
     switches: int
     switch: str
     power_w: Figure
@@ -191,6 +191,19 @@ def _collective(
     )  # fmt: skip
 
 
+def _over_network(entry: ScenarioResult) -> tuple[Figure, float]:
+    """Speed and longest waiting for the network of the first run on servers of the fastest fabric."""
+    runs: list[ServeResult | TrainResult] = [*entry.serve, *entry.train]
+    run = next((one for one in runs if one.group in entry.room.fabrics[0].groups), None)
+    if run is None:
+        return NOT_KNOWN, 0.0
+    if isinstance(run, TrainResult):
+        speed = run.tokens_s
+    else:
+        speed = run.output_tokens_s if run.output_tokens_s.value else run.output_tokens_s_limit
+    return speed, max((wait.share for wait in run.waits if wait.between_servers), default=0.0)
+
+
 def fabrics_compared(plan: Plan, letter: str, catalog: Catalog) -> tuple[FabricOption, ...]:
     """The scenario with InfiniBand, RoCE and plain Ethernet of the same speed; none where no network joins servers."""
     at = next(i for i, one in enumerate(plan.scenarios) if one.letter == letter)
@@ -202,12 +215,12 @@ def fabrics_compared(plan: Plan, letter: str, catalog: Catalog) -> tuple[FabricO
         entry = evaluate(tried, catalog).scenarios[0]
         if not entry.room.fabrics:
             return ()
-        waits = [wait for run in (entry.serve[:1] or entry.train[:1]) for wait in run.waits if wait.between_servers]
+        speed, wait = _over_network(entry)
         bill = [line.amount for line in entry.money.lines if line.key.startswith("network_")]
         switches = sum(1 if one.single_switch else one.leaf + one.spine + one.core for one in entry.room.fabrics)
         found.append(
             FabricOption(
-                kind, in_use == {kind}, speed_of(entry), max((wait.share for wait in waits), default=0.0), switches,
+                kind, in_use == {kind}, speed, wait, switches,
                 entry.room.fabrics[0].switch, total([one.power_w for one in entry.room.fabrics]),
                 total(bill) if bill else NOT_KNOWN,
             )

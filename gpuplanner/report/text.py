@@ -1,10 +1,10 @@
 """Results as plain text, in the language in force: what a command line prints."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from gpuplanner.i18n import _, facts
+from gpuplanner.i18n import _, columns, derivations, facts
 from gpuplanner.i18n.format import NOT_KNOWN, date
+from gpuplanner.model import evidence
 from gpuplanner.model.comparison import Cell, Row, rows, scenario_name
 from gpuplanner.model.plan import Plan, Workload
 from gpuplanner.model.results import Figure, Finding, Results, ScenarioResult
@@ -68,7 +68,11 @@ def _ratio(result: ScenarioResult, baseline: str | None) -> str:
     if not result.speed_ratio.known:
         return NOT_KNOWN
     scale = facts.scale("ratio", [result.speed_ratio.value])
-    return scale.text(result.speed_ratio.value) if result.letter != baseline else _("baseline")
+    if result.letter == baseline:
+        return _("baseline")
+    figure = result.speed_ratio
+    text = scale.text(figure.value)
+    return f"{text} ({scale.band(figure.low, figure.high)})" if _has_band(figure) else text
 
 
 def _table(workload: Workload, table: Sequence[Row], results: Results) -> Iterator[str]:
@@ -101,7 +105,9 @@ def _cell(cell: Cell, scale: facts.Scale) -> str:
         return NOT_KNOWN
     text = facts.own_mark(figure.note) + scale.value(figure.value)
     if _has_band(figure):
-        text += f" ({scale.band(figure.low, figure.high)})"
+        band = scale.band(figure.low, figure.high)
+        sure = evidence.confidence_of(figure)
+        text += f" ({band} {derivations.confidence(sure)})" if sure else f" ({band})"
     if cell.status in ("warn", "fail"):
         text = f"{_MARKS[cell.status]} {text}"
     return f"{text} *" if cell.best else text
@@ -125,7 +131,8 @@ def _finding(finding: Finding, currency: str) -> str:
 
 def _footing(results: Results) -> str:
     lines = [
-        _("In brackets the range in which 8 of 10 measured values lie. * best; ▲ the range goes over; ✕ missed."),
+        _("In brackets the range in which 8 of 10 measured values lie, and how narrow it is: good, fair or rough."),
+        _("* best; ▲ the range goes over; ✕ missed."),
         _("Model {model}, calibration {calibration}.").format(
             model=results.model_version or NOT_KNOWN, calibration=results.calibration_id or NOT_KNOWN
         ),
@@ -145,20 +152,12 @@ def _aligned(table: Iterable[Sequence[str]], right: int = 2) -> list[str]:
     Chinese characters are two columns wide.
     """
     cells = [list(line) for line in table]
-    widths = [max(_width(line[column]) for line in cells) for column in range(len(cells[0]))]
+    widths = [max(columns.width(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = []
     for line in cells:
         shown = [
-            _padded(text, width, column >= right) for column, (text, width) in enumerate(zip(line, widths, strict=True))
+            (columns.right if column >= right else columns.left)(text, width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
         ]
         lines.append(_GAP.join(shown).rstrip())
     return lines
-
-
-def _padded(text: str, width: int, right: bool) -> str:
-    space = " " * (width - _width(text))
-    return space + text if right else text + space
-
-
-def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -42,6 +42,7 @@ _COMMANDS = {
     "differences": _Command(N_("What the &author saw …")),
     "compare_entries": _Command(N_("&Compare ticked entries …")),
     "add_entry": _Command(N_("&Add to my catalog …")),
+    "network": _Command(N_("Net&work")),
     "accuracy": _Command(N_("&Accuracy")),
     "compare_cards": _Command(N_("Compare t&wo cards")),
     "back": _Command(N_("&Back"), ("Alt+Left",)),

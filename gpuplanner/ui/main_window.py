@@ -91,6 +91,8 @@ class _TopBar(QWidget):
         self.menus.setNativeMenuBar(False)
         self.menus.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._title, self._state = "", ""
+        # Where the title and the state stood when they were last painted.
+        self.title_box = QRect()
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 0, 12, 1)
         line.setSpacing(4)
@@ -120,11 +122,13 @@ class _TopBar(QWidget):
         colour = self.palette().color
         bold, small = Theme.font(14, 600), Theme.font(11)
         state_width = QFontMetrics(small).horizontalAdvance(self._state)
-        # Centred, as wide as the buttons at the left leave it.
-        room = self.width() - 2 * (self._redo.geometry().right() + 16) - state_width - 10
-        title = QFontMetrics(bold).elidedText(self._title, Qt.TextElideMode.ElideMiddle, max(120, room))
+        # As wide as the buttons at the left leave it; in the middle where they leave the middle free.
+        first = self._redo.geometry().right() + 16
+        room = self.width() - first - state_width - 22
+        title = QFontMetrics(bold).elidedText(self._title, Qt.TextElideMode.ElideMiddle, max(0, room))
         title_width = QFontMetrics(bold).horizontalAdvance(title)
-        left = (self.width() - title_width - 10 - state_width) // 2
+        left = max(first, (self.width() - title_width - 10 - state_width) // 2)
+        self.title_box = QRect(left, 0, title_width + 10 + state_width, self.height())
         painter.setFont(bold)
         painter.setPen(colour(QPalette.ColorRole.WindowText))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -342,6 +346,7 @@ class MainWindow(QMainWindow):
 
         self.racks = RackView(self.document, self.evaluation, self.theme)
         self.racks.setFixedWidth(262)
+        self.racks.network_chosen.connect(partial(self.open_page, "network"))
         return self.racks
 
     # --- building -------------------------------------------------------------------
@@ -473,6 +478,7 @@ class MainWindow(QMainWindow):
             view.addAction(dock.toggleViewAction())
         view.addSeparator()
         for name in (
+            "network",
             "accuracy",
             "compare_cards",
             "back",
@@ -522,6 +528,7 @@ class MainWindow(QMainWindow):
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
             ("claim", self.check_claim),
+            ("network", partial(self.open_page, "network")),
             ("accuracy", partial(self.open_page, "accuracy")),
             ("compare_cards", partial(self.open_page, "compare_cards")),
             ("back", self.back),
@@ -632,12 +639,18 @@ class MainWindow(QMainWindow):
             "compare_cards": self._cards_page,
             "derivation": self._derivation_page,
             "measurements": self._measurements_page,
+            "network": self._network_page,
         }
 
     def _accuracy_page(self) -> Page:
         from gpuplanner.ui.panels.accuracy import AccuracyPage
 
         return AccuracyPage(self.document, self.evaluation, self.theme)
+
+    def _network_page(self) -> Page:
+        from gpuplanner.ui.panels.network import NetworkPage
+
+        return NetworkPage(self.document, self.evaluation, self.theme)
 
     def _cards_page(self) -> Page:
         from gpuplanner.ui.panels.card_ratio import CardRatioPage

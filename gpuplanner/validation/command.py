@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.i18n import N_, _
+from gpuplanner.i18n import N_, _, columns
 from gpuplanner.model import calc
 from gpuplanner.validation import score as scoring
 from gpuplanner.validation.compat import judge_cases
@@ -194,7 +194,7 @@ def text(result: Mapping[str, Any]) -> str:
         lines += _unseen_table(families) + _naive_table(families) + _suspects(result["rows"])
         for file, found in (result.get("without_file") or {}).items():
             lines += ["", _("Under constants that have not seen %(file)s at all:") % {"file": file}]
-            lines.extend(f"{name:28s}" + _cells(entry) for name, entry in found.items())
+            lines.extend(columns.left(name, 28) + _cells(entry) for name, entry in found.items())
         lines += _worst(result)
     pairs = result.get("pairs") or {}
     if pairs:
@@ -244,7 +244,7 @@ def _head() -> str:
         _("bias"),
         _("in 80 % band"),
     )
-    return f"{_('family'):28s}" + "".join(f"{name:>16s}" for name in names)
+    return columns.left(_("family"), 28) + "".join(columns.right(name, 16) for name in names)
 
 
 _PARTS = {"dense": N_("training, dense"), "experts": N_("training, experts")}
@@ -268,7 +268,7 @@ def _cells(entry: Mapping[str, Any] | None) -> str:
 
 
 def _columns(title: str, names: Sequence[str]) -> list[str]:
-    return ["", title, f"{_('family'):28s}" + "".join(f"{name:>16s}" for name in names)]
+    return ["", title, columns.left(_("family"), 28) + "".join(columns.right(name, 16) for name in names)]
 
 
 def _unseen_table(families: Mapping[str, Any]) -> list[str]:
@@ -282,7 +282,7 @@ def _unseen_table(families: Mapping[str, Any]) -> list[str]:
         errors = (_cells(family[key])[16:] for key in ("without_source", "without_publisher", "left_out"))
         left_out = family["left_out"]
         covered = f"{100 * left_out['coverage_80']:.0f} %"
-        lines.append(f"{name:28s}{left_out['rows']:16d}" + "".join(errors) + f"{covered:>16s}")
+        lines.append(columns.left(name, 28) + f"{left_out['rows']:16d}" + "".join(errors) + f"{covered:>16s}")
     return lines
 
 
@@ -292,7 +292,7 @@ def _naive_table(families: Mapping[str, Any]) -> list[str]:
         return []
     title = _("Rules of thumb beside our predictions on the same rows (median / 9 of 10 within):")
     lines = _columns(title, (_("rows"), _("rule of thumb"), _("ours")))
-    lines.extend(f"{name:28s}" + _cells(naive) + _cells(naive["ours"])[16:] for name, naive in known)
+    lines.extend(columns.left(name, 28) + _cells(naive) + _cells(naive["ours"])[16:] for name, naive in known)
     return lines
 
 
@@ -350,4 +350,4 @@ def _family_line(name: str, family: Mapping[str, Any]) -> str:
         share("bias"),
         share("coverage_80"),
     )
-    return f"{name:28s}" + "".join(f"{cell:>16s}" for cell in cells)
+    return columns.left(name, 28) + "".join(f"{cell:>16s}" for cell in cells)

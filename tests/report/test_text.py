@@ -33,15 +33,28 @@ def test_a_figure_stands_with_its_unit_and_its_band(text):
     # Scenario A of the sample: 17 ms per token, 14 to 21.
     row = line(text, "Per token")
     assert row.split()[3] == "ms"
-    assert "17.0 (14–21)" in row
+    assert "17.0 (14–21 good)" in row
 
 
 def test_the_best_figure_of_a_row_is_marked(text):
-    assert "17.0 (14–21) *" in line(text, "Per token")
+    assert "17.0 (14–21 good) *" in line(text, "Per token")
 
 
 def test_a_figure_that_misses_its_target_is_marked(text):
     assert "✕ 3.95" in line(text, "First token, p95")
+
+
+def test_a_ratio_stands_with_its_band(text):
+    # Scenario A of the sample against its baseline: 2.4 times, 2.0 to 2.8.
+    results = sample_results.results()
+    ratio = results.scenarios[0].speed_ratio
+    scale = facts.scale("ratio", [ratio.value])
+    assert f"{scale.text(ratio.value)} ({scale.band(ratio.low, ratio.high)})" in line(text, "A   ")
+
+
+def test_what_nobody_predicts_has_no_word_of_confidence(text):
+    assert not {"good", "fair", "rough"} & set(line(text, "Purchase").replace(")", " ").split())
+    assert "how narrow it is" in text
 
 
 def test_every_finding_is_said(text):
@@ -75,7 +88,7 @@ def test_columns_stand_under_each_other_in_chinese_too():
     with using("zh"):
         text = results_as_text(sample_results.plan(), sample_results.results())
     table = text.split("\n\n")[2].splitlines()
-    assert "17.0 (14–21) *" in "".join(table)
+    assert "17.0 (14–21 良好) *" in "".join(table)
     # The last column is aligned on the right, so every row with figures ends in the same place.
     assert len({columns(row) for row in table if row.startswith("  ")}) == 1
 

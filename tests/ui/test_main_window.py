@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QCloseEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 
 from gpuplanner import app, i18n
 from gpuplanner.storage import settings as settings_file
@@ -297,6 +297,17 @@ def test_docks_come_back_as_they_were(planned, qtbot, catalog, tmp_path):
     assert not again._docks["workload"][0].isHidden()
     again.close()
     again.deleteLater()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_title_leaves_undo_and_redo_alone(planned, qtbot, language):
+    planned.choose_language(language)
+    planned.resize(1180, 720)
+    planned.top.show_title("A plan with a name that is much longer than most", "a-plan-with-a-name.gpuplan · saved")
+    planned.top.grab()
+    buttons = planned.top.findChildren(QToolButton)
+    assert planned.top.title_box.left() > max(button.geometry().right() for button in buttons)
+    assert planned.top.title_box.right() <= planned.top.width()
 
 
 def test_a_narrow_window_folds_the_catalog_away(planned):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gpuplanner.catalog.load import load
 from gpuplanner.model.evaluate import evaluate
-from gpuplanner.model.plan import Group, Network, Placed, Plan, Scenario, Site
+from gpuplanner.model.plan import Group, Placed, Plan, Scenario, Site
 from gpuplanner.storage.samples import SAMPLES, open_sample
 from gpuplanner.ui.charts.racks import (
     Device,
@@ -12,9 +12,7 @@ from gpuplanner.ui.charts.racks import (
     RackView,
     arrange,
     devices_of,
-    fabric_of,
     limits_of,
-    node_boxes,
     rack_status,
 )
 from gpuplanner.ui.document import PlanDocument
@@ -133,27 +131,6 @@ def test_as_many_racks_are_drawn_as_the_room_is_reckoned_with(sample, catalog):
 def test_rented_servers_do_not_stand_in_our_room(catalog):
     scenario = Scenario(letter="A", groups=(Group(gpu="H20 96GB", condition="rented", servers=3),))
     assert devices_of(scenario, None, Site(), catalog) == ()
-
-
-def test_ports_come_from_the_servers_record(catalog):
-    # DGX H100: 8 × 400 Gb/s for compute.
-    scenario = Scenario(letter="A", groups=(Group(server="DGX H100", gpu="H100 SXM 80GB", servers=4),))
-    nodes = node_boxes(scenario, catalog)
-    fabric = fabric_of(scenario, nodes)
-    assert (nodes[0].ports, nodes[0].bits_s, nodes[0].stated) == (8, 400e9, True)
-    assert (fabric.needed, fabric.ports, fabric.bits_s) == (True, 32, 400e9)
-
-
-def test_ports_that_nobody_states_are_marked(catalog):
-    scenario = Scenario(letter="A", groups=(Group(gpu="GeForce RTX 4090 24GB", servers=2),))
-    assert not node_boxes(scenario, catalog)[0].stated
-
-
-def test_what_the_plan_says_about_the_network_counts(catalog):
-    network = Network(nics_per_server=2, nic_bits_s=100e9, fabric="roce")
-    scenario = Scenario(letter="A", groups=(Group(gpu="H20 96GB", servers=2),), network=network)
-    node = node_boxes(scenario, catalog)[0]
-    assert (node.ports, node.bits_s, node.fabric, node.stated) == (2, 100e9, "roce", True)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 
 from gpuplanner import paths
 from gpuplanner.catalog.load import load
+from gpuplanner.i18n import columns, using
 from gpuplanner.validation import command
 
 CATALOG = load()
@@ -96,3 +97,12 @@ def test_a_suspect_is_named_with_its_bound(tmp_path):
     path.write_text(json.dumps(row), encoding="utf-8")
     text = command.text(command.run([path], CATALOG))
     assert "too-fast: 2.18 times what the memory bandwidth allows" in text
+
+
+def test_columns_stand_under_each_other_in_chinese_too():
+    with using("zh"):
+        text = command.text(command.run([MEASUREMENTS / "consumer.jsonl"], CATALOG))
+    for table in text.split("\n\n")[:3]:
+        lines = [line for line in table.splitlines() if line.startswith(("类别", "consumer", "cpu", "decode"))]
+        assert len(lines) > 3
+        assert len({columns.width(line) for line in lines}) == 1, lines[:2]

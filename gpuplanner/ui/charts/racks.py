@@ -1,4 +1,4 @@
-"""Racks drawn to scale, and the network between the servers as a small diagram.
+"""Racks drawn to scale, beside the network between the servers.
 
 Where a server stands follows from the plan: its own place if the plan states one, else first fit from the bottom.
 Nothing here computes power, weight or height; they come from the results and the catalog records, and what nobody
@@ -8,23 +8,23 @@ knows is left out.
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _, ngettext
 from gpuplanner.i18n import format as words
-from gpuplanner.model.hardware import Hardware, resolve, server_class
-from gpuplanner.model.plan import Group, Network, Plan, Scenario, Site
+from gpuplanner.model.hardware import server_class
+from gpuplanner.model.interconnect import server_links
+from gpuplanner.model.plan import Plan, Scenario, Site
 from gpuplanner.model.results import Results, RoomResult
 from gpuplanner.model.room import rack_limit, server_size, servers_per_rack
 from gpuplanner.ui import icons
-from gpuplanner.ui.catalog_rows import short_name
+from gpuplanner.ui.charts.drawing import LEFT, MIDDLE, RIGHT, Canvas, device_name
+from gpuplanner.ui.charts.network import NetworkCanvas
 from gpuplanner.ui.document import PlanDocument
-from gpuplanner.ui.fields import plain_tip
 from gpuplanner.ui.theme import Theme, ThemeSource, blend
-from gpuplanner.units import GIGA
 
 # So many devices are laid out; a larger installation is drawn by its first racks and a count of the rest.
 MAX_DEVICES = 4000
@@ -174,17 +174,6 @@ def _exceeds(present: Sequence[float | None], more: float | None, limit: float |
 # --- what stands where ---------------------------------------------------------
 
 
-def device_name(group: Group, catalog: Catalog) -> str:
-    """What a server of a group is called in a drawing."""
-    if group.name:
-        return group.name
-    if group.server:
-        return group.server
-    if not group.gpu:
-        return _("CPU server")
-    return f"{group.gpus_per_server}× {short_name(group.gpu)}"
-
-
 def devices_of(scenario: Scenario, room: RoomResult | None, site: Site, catalog: Catalog) -> tuple[Device, ...]:
     """Every server of a scenario that stands in our room; rented ones stand elsewhere."""
     nameplates = {} if room is None else {power.group: power for power in room.groups}
@@ -229,119 +218,10 @@ def places_of(scenario: Scenario) -> dict[tuple[int, int], tuple[int, int]]:
     return {(place.group, place.server): (place.rack, place.unit) for place in scenario.placement}
 
 
-class NodeBox(NamedTuple):
-    """Servers of one group in the network drawing. ``link`` is what joins the cards inside one; empty for one card.
-
-    ``stated`` False = neither the plan nor the server's record names the ports, so they are those of its class.
-    """
-
-    group: int
-    title: str
-    link: str
-    servers: int
-    ports: int
-    bits_s: float
-    fabric: str
-    stated: bool
-
-
-class Fabric(NamedTuple):
-    """What joins the servers. ``needed`` False = one server, nothing to join; ``bits_s`` None = ports of several
-    speeds.
-    """
-
-    needed: bool
-    name: str
-    ports: int
-    bits_s: float | None
-    oversubscription: float
-
-
-NO_FABRIC = Fabric(False, "", 0, None, 1.0)
-
-
-def node_boxes(scenario: Scenario, catalog: Catalog) -> tuple[NodeBox, ...]:
-    """The groups of a scenario as the network sees them, resolved by the rule that the speed model uses."""
-    return tuple(_node_box(at, group, scenario.network, catalog) for at, group in enumerate(scenario.groups))
-
-
-def _node_box(at: int, group: Group, network: Network, catalog: Catalog) -> NodeBox:
-    hardware = resolve(group, network, catalog)
-    compute = hardware.server is not None and any(nic.role == "compute" for nic in hardware.server.nics)
-    stated = compute or "auto" not in (network.nics_per_server, network.nic_bits_s)
-    return NodeBox(
-        at, device_name(group, catalog), _link_words(hardware), group.servers, hardware.nics_per_server,
-        hardware.nic_bits_s, hardware.fabric, stated,
-    )  # fmt: skip
-
-
-def _link_words(hardware: Hardware) -> str:
-    gpu = hardware.gpu
-    if gpu is None or hardware.devices_per_server < 2:
-        return ""
-    if hardware.link_domain > 1 and hardware.link_one_way > 0:
-        name = {"nvlink": "NVLink", "xgmi": "Infinity Fabric"}.get(gpu.link_kind, _("Link"))
-        return _("{name} {speed} GB/s").format(name=name, speed=words.count(hardware.link_one_way / GIGA))
-    if gpu.pcie_one_way_bytes_s is None:
-        return "PCIe"
-    return _("PCIe {speed} GB/s").format(speed=words.count(gpu.pcie_one_way_bytes_s.value / GIGA))
-
-
-def fabric_of(scenario: Scenario, boxes: Sequence[NodeBox]) -> Fabric:
-    """The fabric between the servers of a scenario."""
-    names = {"infiniband": "InfiniBand", "roce": "RoCE", "ethernet": _("Ethernet")}
-    kinds = list(dict.fromkeys(box.fabric for box in boxes))
-    speeds = {box.bits_s for box in boxes}
-    return Fabric(
-        sum(box.servers for box in boxes) > 1,
-        " + ".join(names[kind] for kind in kinds),
-        sum(box.ports * box.servers for box in boxes),
-        speeds.pop() if len(speeds) == 1 else None,
-        scenario.network.oversubscription,
-    )
-
-
 # --- drawings ------------------------------------------------------------------
 
 
-class _Canvas(QWidget):
-    """A drawing of the selected scenario; repaints when what it shows has changed."""
-
-    def __init__(self, theme: ThemeSource) -> None:
-        super().__init__()
-        self.theme = theme
-        self.letter = ""
-        self.compact = False
-        self.setMouseTracking(True)
-
-    def tips(self) -> list[tuple[QRectF, str]]:
-        """Where the pointer finds which words."""
-        return []
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip:
-            assert isinstance(event, QHelpEvent)
-            place = QPointF(event.pos())
-            text = next((text for box, text in self.tips() if box.contains(place)), "")
-            if text:
-                QToolTip.showText(event.globalPos(), plain_tip(text), self)
-            else:
-                QToolTip.hideText()
-            return True
-        return super().event(event)
-
-    def _said(self, painter: QPainter, box: QRectF, text: str, size: int, weight: int, colour: Any, flags: Any) -> None:
-        theme = self.theme.theme
-        painter.setFont(theme.font(size, weight))
-        painter.setPen(colour)
-        shown = theme.metrics(size, weight).elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()))
-        painter.drawText(box, flags | Qt.AlignmentFlag.AlignVCenter, shown)
-
-
-LEFT, RIGHT, MIDDLE = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter
-
-
-class RackCanvas(_Canvas):
+class RackCanvas(Canvas):
     """Racks side by side, to scale in height, with power against the limit of each."""
 
     def __init__(self, theme: ThemeSource) -> None:
@@ -576,146 +456,13 @@ def device_words(rack: Rack, place: Standing) -> str:
     return ", ".join(parts)
 
 
-class NetworkCanvas(_Canvas):
-    """Servers, what joins their cards, and the fabric above them."""
-
-    def __init__(self, theme: ThemeSource) -> None:
-        super().__init__(theme)
-        self.nodes: tuple[NodeBox, ...] = ()
-        self.fabric = NO_FABRIC
-        self.setMinimumWidth(110)
-
-    def show_network(self, letter: str, nodes: tuple[NodeBox, ...], fabric: Fabric, compact: bool) -> None:
-        """Show another network."""
-        state = (letter, nodes, fabric, compact)
-        if state != (self.letter, self.nodes, self.fabric, self.compact):
-            self.letter, self.nodes, self.fabric, self.compact = state
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(150 if self.compact else 420, 140 if self.compact else 480)
-
-    def drawn(self) -> list[tuple[NodeBox, int | None]]:
-        """One box a server where there is room for them, else one box a group."""
-        every = [(node, at) for node in self.nodes for at in range(min(node.servers, 12))]
-        room = max(1, int(self.width() // 96))
-        if not self.compact and sum(node.servers for node in self.nodes) <= room:
-            return every  # type: ignore[return-value]
-        return [(node, None) for node in self.nodes]
-
-    def boxes(self) -> list[tuple[NodeBox, int | None, QRectF]]:
-        """Where the servers are drawn, left to right."""
-        drawn = self.drawn()
-        if not drawn:
-            return []
-        gap = 8.0
-        width = min(150.0, (self.width() - 16 - gap * (len(drawn) - 1)) / len(drawn))
-        left = (self.width() - width * len(drawn) - gap * (len(drawn) - 1)) / 2
-        height = 34.0
-        top = self.height() - height - (8 if self.compact else 34)
-        return [
-            (node, server, QRectF(left + at * (width + gap), top, width, height))
-            for at, (node, server) in enumerate(drawn)
-        ]
-
-    def fabric_box(self) -> QRectF:
-        """Where the fabric is drawn."""
-        width = min(190.0, self.width() - 16.0)
-        return QRectF((self.width() - width) / 2, 6 if self.compact else 24, width, 36)
-
-    def tips(self) -> list[tuple[QRectF, str]]:
-        return [(box, node_words(node)) for node, _server, box in self.boxes()]
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self.theme.theme
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        boxes = self.boxes()
-        if not boxes:
-            return
-        series = theme.series_colour(self.letter) if self.letter else theme.text3
-        if self.fabric.needed:
-            head = self.fabric_box()
-            for at, (node, _server, box) in enumerate(boxes):
-                self._paint_cable(painter, node, box, head, (at + 1) / (len(boxes) + 1), theme)
-            self._paint_box(painter, head, self.fabric.name, fabric_words(self.fabric), theme.line2, theme)
-        elif not self.compact:
-            said = _("One server: nothing to join.")
-            self._said(painter, QRectF(0, 30, self.width(), 18), said, 11, 400, theme.text2, MIDDLE)
-        for node, server, box in boxes:
-            title = node.title
-            if server is not None and node.servers > 1:
-                title = f"{title} · {words.count(server + 1)}"
-            elif server is None and node.servers > 1:
-                title = _("{name} ×{count}").format(name=title, count=words.count(node.servers))
-            self._paint_box(painter, box, title, node.link or _("no link"), series, theme)
-        if not self.compact and self.fabric.needed:
-            note = _("Line width follows bandwidth; dashed: the ports of its class, assumed.")
-            self._said(painter, QRectF(8, self.height() - 24, self.width() - 16, 16), note, 11, 400, theme.text2, LEFT)
-
-    def _paint_cable(
-        self, painter: QPainter, node: NodeBox, box: QRectF, head: QRectF, along: float, theme: Theme
-    ) -> None:
-        start = QPointF(head.left() + head.width() * along, head.bottom())
-        end = QPointF(box.center().x(), box.top())
-        path = QPainterPath(start)
-        half = (end.y() - start.y()) / 2
-        path.cubicTo(start + QPointF(0, half), end - QPointF(0, half), end)
-        # 1 px for 25 Gb/s up to 4 px for 3.2 Tb/s: each doubling adds the same.
-        total = node.ports * node.bits_s / GIGA
-        width = 1.0 if total <= 25 else min(4.0, 1.0 + (total / 25) ** 0.5 * 0.27)
-        pen = QPen(blend(theme.text3, theme.panel, 0.4), width)
-        if not node.stated:
-            pen.setStyle(Qt.PenStyle.DashLine)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(path)
-        if box.width() < 70:
-            return
-        text = cable_words(node)
-        metrics = theme.metrics(10)
-        middle = path.pointAtPercent(0.62)
-        size = metrics.horizontalAdvance(text) + 8
-        label = QRectF(middle.x() - size / 2, middle.y() - 8, size, 16)
-        painter.fillRect(label, theme.panel)
-        self._said(painter, label, text, 10, 400, theme.text2, MIDDLE)
-
-    def _paint_box(self, painter: QPainter, box: QRectF, title: str, second: str, line: Any, theme: Theme) -> None:
-        painter.setPen(QPen(line, theme.border))
-        painter.setBrush(theme.panel)
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        inner = box.adjusted(6, 2, -6, -2)
-        half = inner.height() / 2
-        self._said(painter, QRectF(inner.left(), inner.top(), inner.width(), half), title, 10, 600, theme.text, MIDDLE)
-        below = QRectF(inner.left(), inner.top() + half, inner.width(), half)
-        self._said(painter, below, second, 10, 400, theme.text2, MIDDLE)
-
-
-def cable_words(node: NodeBox) -> str:
-    """What joins one server to the fabric; "≈" where it is the ports of its class."""
-    said = _("{count}× {speed} Gb/s").format(count=words.count(node.ports), speed=words.count(node.bits_s / GIGA))
-    return said if node.stated else f"≈ {said}"
-
-
-def fabric_words(fabric: Fabric) -> str:
-    """Ports and subscription of the fabric."""
-    said = ngettext("{count} port", "{count} ports", fabric.ports).format(count=words.count(fabric.ports))
-    if fabric.bits_s is not None:
-        said = f"{said} · {words.count(fabric.bits_s / GIGA)} Gb/s"
-    if fabric.oversubscription > 1:
-        said = f"{said} · {words.exact(fabric.oversubscription)} : 1"
-    return said
-
-
-def node_words(node: NodeBox) -> str:
-    """A group of servers in words."""
-    servers = ngettext("{count} server", "{count} servers", node.servers).format(count=words.count(node.servers))
-    parts = (node.title, servers, node.link, cable_words(node))
-    return ", ".join(part for part in parts if part)
-
-
 class RackView(QWidget):
-    """Racks and network of the scenario in the builder; small where it is given little height."""
+    """Racks and network of the scenario in the builder; small where it is given little height.
+
+    `network_chosen` asks for the whole view of the network.
+    """
+
+    network_chosen = Signal()
 
     def __init__(
         self, document: PlanDocument, evaluation: Any, theme: ThemeSource, parent: QWidget | None = None
@@ -724,6 +471,7 @@ class RackView(QWidget):
         self.document, self.evaluation, self.theme = document, evaluation, theme
         self.racks = RackCanvas(theme)
         self.network = NetworkCanvas(theme)
+        self.network.chosen.connect(lambda _key: self.network_chosen.emit())
         self.area = QScrollArea()
         self.area.setWidget(self.racks)
         self.area.setWidgetResizable(True)
@@ -763,7 +511,7 @@ class RackView(QWidget):
 
     def _repaint(self, _theme: object = None) -> None:
         self.racks.update()
-        self.network.update()
+        self.network.retranslate()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -780,24 +528,25 @@ class RackView(QWidget):
         limits = limits_of(plan.site, catalog)
         if scenario is None:
             self.racks.show_racks("", Arrangement((), ()), limits, 0, compact)
-            self.network.show_network("", (), NO_FABRIC, compact)
+            self.network.show_network("", None, (), (), None, compact)
             self.setAccessibleName(_("No scenario to draw."))
             return
         found = None if results is None else results.scenario(scenario.letter)
         devices = devices_of(scenario, None if found is None else found.room, plan.site, catalog)
         standing = sum(group.servers for group in scenario.groups if group.condition != "rented")
         arrangement = arrange(devices, limits, places_of(scenario))
-        nodes = node_boxes(scenario, catalog)
+        links = server_links(plan, scenario.letter, self.document.catalog)
+        fabrics = () if found is None else found.room.fabrics
         self.racks.show_racks(scenario.letter, arrangement, limits, standing - len(devices), compact)
         # One rack is seen whole; of several as much as leaves the network its place.
         whole = self.racks.needed_width() if compact else 0
         self.area.setMinimumWidth(min(whole, max(110, self.width() - 118)))
-        self.network.show_network(scenario.letter, nodes, fabric_of(scenario, nodes), compact)
+        self.network.show_network(scenario.letter, scenario, fabrics, links, catalog, compact)
         self.setAccessibleName(self._summary(scenario.letter, arrangement, standing))
         self.setAccessibleDescription(
             "\n".join(
                 [device_words(rack, place) for rack in arrangement.racks[:20] for place in rack.standing]
-                + [node_words(node) for node in nodes]
+                + [box.spoken for box in self.network.drawing().boxes]
             )
         )
 
