@@ -14,6 +14,8 @@ from gpuplanner.ui.charts.racks import (
     devices_of,
     limits_of,
     rack_status,
+    switches_of,
+    with_switches,
 )
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.theme import ThemeSource
@@ -124,7 +126,10 @@ def test_as_many_racks_are_drawn_as_the_room_is_reckoned_with(sample, catalog):
     pinned = catalog.over(plan.entries)
     for result in evaluate(plan, catalog).scenarios:
         scenario = next(each for each in plan.scenarios if each.letter == result.letter)
-        arrangement = arrange(devices_of(scenario, result.room, plan.site, pinned), limits_of(plan.site, pinned))
+        limits = limits_of(plan.site, pinned)
+        servers_alone = arrange(devices_of(scenario, result.room, plan.site, pinned), limits)
+        switches = switches_of(result.room, pinned)
+        arrangement = with_switches(servers_alone, switches, limits, result.room.network_racks)
         assert len(arrangement.racks) == result.room.racks
 
 

@@ -15,11 +15,19 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.i18n import _, ngettext
 from gpuplanner.i18n import format as words
+from gpuplanner.model.fabric import SWITCHES
 from gpuplanner.model.hardware import server_class
 from gpuplanner.model.interconnect import server_links
 from gpuplanner.model.plan import Plan, Scenario, Site
 from gpuplanner.model.results import Results, RoomResult
-from gpuplanner.model.room import rack_limit, server_size, servers_per_rack
+from gpuplanner.model.room import (
+    UNITS_LEFT_FOR_SWITCHES,
+    rack_limit,
+    server_size,
+    servers_per_rack,
+    switch_load,
+    switch_units,
+)
 from gpuplanner.ui import icons
 from gpuplanner.ui.charts.drawing import LEFT, MIDDLE, RIGHT, Canvas, device_name
 from gpuplanner.ui.charts.network import NetworkCanvas
@@ -50,6 +58,7 @@ class Device(NamedTuple):
     owned: bool = False
     # How many of its kind one rack takes, by the rule that counts racks for the room; None = as many as fit.
     per_rack: int | None = None
+    switch: bool = False
 
 
 class Limits(NamedTuple):
@@ -221,6 +230,64 @@ def places_of(scenario: Scenario) -> dict[tuple[int, int], tuple[int, int]]:
 # --- drawings ------------------------------------------------------------------
 
 
+def switches_of(room: RoomResult | None, catalog: Catalog) -> tuple[Device, ...]:
+    """The switches of a scenario, each with its share of the network's power; the tallest first."""
+    if room is None:
+        return ()
+    _units, unit_w = switch_load(room.fabrics, catalog)
+    made: list[Device] = []
+    for part in (part for one in room.fabrics for part in one.parts if part.key in SWITCHES):
+        units, record = switch_units(part.name, catalog), catalog.switches.get(part.name)
+        weight = (record.weight_kg if record is not None else None) or 0.0
+        name = part.name or _("Switch")
+        for _number in range(min(part.number, MAX_DEVICES - len(made))):
+            made.append(Device(-1, len(made), name, 0, units, units * unit_w, weight, switch=True))
+    return tuple(sorted(made, key=lambda device: -(device.units or 0)))
+
+
+def with_switches(
+    arrangement: Arrangement, switches: Sequence[Device], limits: Limits, racks_alone: int
+) -> Arrangement:
+    """Stand switches above the servers, in the units that a rack keeps for them and within its power.
+
+    The rest stands in racks of its own.
+    """
+    left = list(switches)
+    racks: list[Rack] = []
+    for rack in arrangement.racks:
+        top = max((place.unit + (place.device.units or 0) - 1 for place in rack.standing), default=0)
+        free, unit = min(UNITS_LEFT_FOR_SWITCHES, limits.units - top), limits.units
+        standing = list(rack.standing)
+        while left and (left[0].units or 0) <= free:
+            powers = [place.device.power_w for place in standing]
+            if _exceeds(powers, left[0].power_w, limits.power_w):
+                break
+            device = left.pop(0)
+            units = device.units or 1
+            standing.append(Standing(device, unit - units + 1))
+            unit, free = unit - units, free - units
+        racks.append(Rack(rack.number, tuple(sorted(standing, key=lambda place: place.unit))))
+    if left:
+        alone = -(-len(left) // max(racks_alone, 1))
+        number = max((rack.number for rack in racks), default=0)
+        for start in range(0, len(left), alone):
+            number, unit, standing = number + 1, 1, []
+            for device in left[start : start + alone]:
+                standing.append(Standing(device, unit))
+                unit += device.units or 1
+            racks.append(Rack(number, tuple(standing)))
+    return Arrangement(tuple(racks), arrangement.beside)
+
+
+def _servers_only(arrangement: Arrangement) -> Arrangement:
+    """Without the switches above servers: the small drawing is as high as its servers."""
+    kept = []
+    for rack in arrangement.racks:
+        servers = tuple(place for place in rack.standing if not place.device.switch)
+        kept.append(rack._replace(standing=servers or rack.standing))
+    return arrangement._replace(racks=tuple(kept))
+
+
 class RackCanvas(Canvas):
     """Racks side by side, to scale in height, with power against the limit of each."""
 
@@ -377,7 +444,7 @@ class RackCanvas(Canvas):
 
     def _paint_device(self, painter: QPainter, place: Standing, box: QRectF, theme: Theme) -> None:
         device = place.device
-        series = theme.series_colour(self.letter) if self.letter else theme.text3
+        series = theme.series_colour(self.letter) if self.letter and not device.switch else theme.text3
         ground = blend(series, theme.panel, 0.78)
         pen = QPen(series, theme.border)
         if device.units_assumed:
@@ -535,6 +602,11 @@ class RackView(QWidget):
         devices = devices_of(scenario, None if found is None else found.room, plan.site, catalog)
         standing = sum(group.servers for group in scenario.groups if group.condition != "rented")
         arrangement = arrange(devices, limits, places_of(scenario))
+        if len(devices) == standing and found is not None:
+            switches = switches_of(found.room, catalog)
+            arrangement = with_switches(arrangement, switches, limits, found.room.network_racks)
+            if compact:
+                arrangement = _servers_only(arrangement)
         links = server_links(plan, scenario.letter, self.document.catalog)
         fabrics = () if found is None else found.room.fabrics
         self.racks.show_racks(scenario.letter, arrangement, limits, standing - len(devices), compact)
