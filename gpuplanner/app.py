@@ -8,6 +8,7 @@ import gc
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +69,12 @@ def run(path: Path | None = None, language: str | None = None, theme: str | None
     with starting():
         load_model()
         application, window = _opened(path, language, theme)
-    code = application.exec()
+    from gpuplanner.storage import diagnostics
+
+    log = diagnostics.open_log()
+    with watching(window):
+        code = application.exec()
+    diagnostics.close_log(log)
     # The window goes before the interpreter does: Python code that Qt calls must still be there.
     window.deleteLater()
     application.processEvents()
@@ -91,6 +97,30 @@ def starting() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def watching(window: Any) -> Iterator[None]:
+    """Errors that nothing else has caught go to the window, which keeps the plan safe, and are printed as before."""
+    from gpuplanner.storage import diagnostics
+
+    before = sys.excepthook
+
+    def caught(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        before(kind, error, trace)
+        if not isinstance(error, Exception):
+            return
+        if threading.current_thread() is threading.main_thread():
+            window.show_crash(error)
+        else:
+            # No widget is touched off the main thread.
+            diagnostics.record(error)
+
+    sys.excepthook = caught
+    try:
+        yield
+    finally:
+        sys.excepthook = before
+
+
 def load_model() -> None:
     """Load what does not need Qt. Once PySide6 is there, it reads the source of each module that is imported."""
     # There are none; looking for them reads the entry points of every installed package.
@@ -102,6 +132,7 @@ def load_model() -> None:
     import gpuplanner.model.evaluate
     import gpuplanner.model.pinning
     import gpuplanner.storage.plan_file
+    import gpuplanner.storage.recovery
     import gpuplanner.storage.settings  # noqa: F401
 
 
@@ -125,6 +156,7 @@ def _opened(path: Path | None, language: str | None, theme: str | None) -> tuple
     window.show()
     if path is not None:
         window.open_file(path)
+    window.offer_recovered()
     return application, window
 
 

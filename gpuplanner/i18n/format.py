@@ -322,6 +322,12 @@ def duration(seconds: Number, digits: int = 3) -> str:
     return _("{value} years").format(value=number(value / _SECONDS_PER_YEAR, digits))
 
 
+def moment(value: datetime.datetime) -> str:
+    """A moment in the time zone of the computer: "Nov 30, 2026 14:05"."""
+    here = value.astimezone()
+    return f"{date(here)} {here:%H:%M}"
+
+
 def date(value: datetime.date | str | None) -> str:
     """A date as the language writes it: "Nov 30, 2026", "2026年11月30日".
 

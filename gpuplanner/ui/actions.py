@@ -25,6 +25,7 @@ _COMMANDS = {
     "open": _Command(N_("&Open …"), ("Ctrl+O",)),
     "save": _Command(N_("&Save"), ("Ctrl+S",)),
     "save_as": _Command(N_("Save &as …"), ("Ctrl+Shift+S",)),
+    "recovered": _Command(N_("Plans that were not sa&ved …")),
     "close": _Command(N_("&Close plan"), ("Ctrl+W",)),
     "quit": _Command(N_("&Quit"), ("Ctrl+Q",), role=QAction.MenuRole.QuitRole),
     "undo": _Command(N_("&Undo"), ("Ctrl+Z",), "undo"),
@@ -51,6 +52,7 @@ _COMMANDS = {
     "reset_layout": _Command(N_("&Reset layout")),
     "next_region": _Command(N_("Next &region"), ("F6",)),
     "previous_region": _Command(N_("&Previous region"), ("Shift+F6",)),
+    "diagnostics": _Command(N_("Copy &diagnostics …")),
     "about": _Command(N_("&About GPU Planner …"), role=QAction.MenuRole.AboutRole),
     **{
         f"theme_{name}": _Command(text, checkable=True)

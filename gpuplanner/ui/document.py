@@ -470,6 +470,34 @@ class PlanDocument(QObject):
             self.notice.emit(sentence)
         return None
 
+    @property
+    def unknown(self) -> tuple[Any, ...]:
+        """What a newer version wrote into the file, to be written back."""
+        return self._unknown
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """The file as it was when it was last read or written here."""
+        return self._fingerprint
+
+    @property
+    def steps_since_save(self) -> int:
+        """How many undo steps the plan is away from its file."""
+        clean = self.undo_stack.cleanIndex()
+        return abs(self.undo_stack.index() - clean) if clean >= 0 else max(1, self.undo_stack.index())
+
+    def recover(
+        self,
+        plan: Plan,
+        path: FilePath | None,
+        fingerprint: Fingerprint | None,
+        seen: Any = None,
+        unknown: tuple[Any, ...] = (),
+    ) -> None:
+        """Go on with a plan that was not saved to its file: it is dirty from the start."""
+        self._take(self._pinned(plan), path, fingerprint, seen, unknown)
+        self.undo_stack.resetClean()
+
     def changed_on_disk(self) -> bool:
         """Whether the file was changed by someone else since it was read or written here."""
         if self.path is None or self._fingerprint is None:

@@ -48,6 +48,7 @@ from gpuplanner.model.pinning import entries_that_differ, repin
 from gpuplanner.model.plan import LETTERS, MAX_SCENARIOS, Plan
 from gpuplanner.model.results import Results
 from gpuplanner.storage import settings as settings_file
+from gpuplanner.storage.recovery import Copy
 from gpuplanner.storage.samples import SAMPLES
 from gpuplanner.storage.settings import Settings
 from gpuplanner.ui import icons
@@ -69,6 +70,7 @@ from gpuplanner.ui.panels.site import SitePanel
 from gpuplanner.ui.panels.welcome import WelcomePanel
 from gpuplanner.ui.panels.wishes import WishesPanel
 from gpuplanner.ui.panels.workload import WorkloadPanel
+from gpuplanner.ui.recovery import Recovery
 from gpuplanner.ui.theme import HEADER, STATUS_BAR, TOP_BAR, Theme, ThemeSource
 
 WORKLOAD_WIDTH, CATALOG_WIDTH, EXPLAIN_WIDTH, BOTTOM_HEIGHT = 256, 312, 346, 204
@@ -291,7 +293,7 @@ class MainWindow(QMainWindow):
         self.ask = Ask(self)
         self._translator: QTranslator | None = None
         self._compared = False
-        self._folded = self._laid_out = False
+        self._folded = self._laid_out = self._crashed = False
         self._docks_shown = True
         self.setObjectName("main")
         self.setWindowIcon(icons.application_icon())
@@ -305,6 +307,8 @@ class MainWindow(QMainWindow):
         self.setMenuWidget(self.top)
 
         self.message = MessageBar(theme)
+        self.recovery = Recovery(document, self)
+        self.recovery.failed.connect(partial(self.say, "warn"))
         self.workload = WorkloadPanel(document, evaluation, theme)
         self.catalog = CatalogPanel(document, evaluation, theme)
         self.findings = FindingsPanel(document, evaluation, theme)
@@ -458,7 +462,7 @@ class MainWindow(QMainWindow):
         self._recent = menu(N_("Open &recent"), file)
         self._recent.aboutToShow.connect(self._list_recent)
         file.addSeparator()
-        for name in ("save", "save_as"):
+        for name in ("save", "save_as", "recovered"):
             file.addAction(c[name])
         file.addSeparator()
         for name in ("close", "quit"):
@@ -501,7 +505,9 @@ class MainWindow(QMainWindow):
         tools = menu(N_("&Tools"))
         for name in ("claim", "", "add_entry", "compare_entries", "", "renew_entries", "differences"):
             tools.addAction(c[name]) if name else tools.addSeparator()
-        menu(N_("&Help")).addAction(c["about"])
+        help_menu = menu(N_("&Help"))
+        for name in ("diagnostics", "about"):
+            help_menu.addAction(c[name])
 
     def _connect(self) -> None:
         c, document = self.commands, self.document
@@ -528,6 +534,8 @@ class MainWindow(QMainWindow):
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
             ("claim", self.check_claim),
+            ("recovered", self.show_recovered),
+            ("diagnostics", self.show_diagnostics),
             ("network", partial(self.open_page, "network")),
             ("accuracy", partial(self.open_page, "accuracy")),
             ("compare_cards", partial(self.open_page, "compare_cards")),
@@ -1013,6 +1021,65 @@ class MainWindow(QMainWindow):
         answer = self.ask.save_changes(self.document.title)
         return answer == "discard" or (answer == "save" and self.save())
 
+    def offer_recovered(self) -> None:
+        """Say that earlier windows left plans that were not saved, where there are any."""
+        copies = self.recovery.left_behind()
+        if copies:
+            sentence = ngettext(
+                "“{title}” was not saved when GPU Planner last ended. A copy of {when} was kept.",
+                "{count} plans were not saved when GPU Planner last ended, the newest is “{title}” of {when}.",
+                len(copies),
+            ).format(count=len(copies), title=copies[0].head.title, when=words.moment(copies[0].head.saved_at))
+            self.say("warn", sentence, _("Show …"), self.show_recovered)
+
+    def show_recovered(self) -> None:
+        """Show the copies of plans that were not saved, to restore or delete."""
+        from gpuplanner.ui.dialogs.recovered import RecoveredDialog
+
+        copies = self.recovery.left_behind()
+        if not copies:
+            self.say("ok", _("No plan was left unsaved."))
+            return
+        self._open(RecoveredDialog(copies, self.restore, self.recovery.discard, self))
+
+    def restore(self, copy: Copy) -> bool:
+        """Go on with a plan that was not saved. False if the open plan stays."""
+        if not self.may_leave_plan():
+            return False
+        self.message.clear()
+        said = self.recovery.restore(copy)
+        if said is not None:
+            self.say("fail", said)
+            return False
+        self.show_plan_or_welcome(True)
+        return True
+
+    def show_diagnostics(self) -> None:
+        """Show what helps to find a fault, to copy."""
+        from gpuplanner.storage import diagnostics
+        from gpuplanner.ui.dialogs.report import ReportDialog
+
+        sentence = _("Versions and recent errors, without names or contents of your files. Nothing is sent.")
+        self._open(ReportDialog(_("Diagnostics"), sentence, diagnostics.report(), self))
+
+    def show_crash(self, error: BaseException) -> None:
+        """Keep the plan safe after an error that nothing else has caught, and offer a report of it."""
+        from gpuplanner.storage import diagnostics
+        from gpuplanner.ui.dialogs.report import ReportDialog
+
+        said = self.recovery.now()
+        diagnostics.record(error)
+        if self._crashed:
+            return
+        self._crashed = True
+        if said is not None:
+            sentence = said
+        elif self.document.dirty:
+            sentence = _("An error occurred. Your plan is still open and a recovery copy of it was kept. Save it now.")
+        else:
+            sentence = _("An error occurred. Your plan is still open, and it is saved.")
+        self._open(ReportDialog(_("Something went wrong"), sentence, diagnostics.report(error), self))
+
     def _write(self, path: Path, overwrite: bool) -> bool:
         said = self.document.save(path, overwrite)
         if said is not None:
@@ -1187,6 +1254,7 @@ class MainWindow(QMainWindow):
         self.findings.finish()
         for page in self._made_pages.values():
             page.finish()
+        self.recovery.finish()
         self.document.close()
         event.accept()
 
