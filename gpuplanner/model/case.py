@@ -205,7 +205,7 @@ class ServeConstants(NamedTuple):
 
 class Case(NamedTuple):
     """Configurations in columns of equal length. `index` says where each constant stands in the table, one row a
-    configuration."""
+    configuration. Its columns are never written to."""
 
     llm: LlmColumns
     gpu: GpuColumns
@@ -216,6 +216,11 @@ class Case(NamedTuple):
     @property
     def size(self) -> int:
         return self.run.tp.size
+
+    @property
+    def counts_as_one(self) -> bool:
+        """Remembered by its own identity (`IdentityCache`)."""
+        return True
 
     def rows(self, keep: np.ndarray) -> "Case":
         """The configurations at these positions (repeats allowed) or under this mask."""
@@ -246,7 +251,8 @@ class IdentityCache(Generic[T]):
     """Remembers what was derived from frozen records, by their identity: hashing a large record costs more than
     deriving from it.
 
-    Arguments that are text or numbers count by value, tuples by the identity of what they hold.
+    Arguments that are text or numbers count by value, tuples by the identity of what they hold, but for large ones that
+    say of themselves that they count as one.
     """
 
     def __init__(self, derive: Callable[..., T], limit: int = 4096) -> None:
@@ -270,7 +276,7 @@ class IdentityCache(Generic[T]):
 def _identity(argument: Any) -> Any:
     if argument is None or isinstance(argument, (str, int, float)):
         return argument
-    if isinstance(argument, tuple):
+    if isinstance(argument, tuple) and not hasattr(argument, "counts_as_one"):
         return tuple(map(_identity, argument))
     return ("id", id(argument))
 
@@ -602,6 +608,12 @@ def linear_attention_share(llm: Llm) -> float:
     return min(max(1.0 - known / max(count.nonexpert, 1.0), 0.0), 1.0)
 
 
+def columns_of(rows: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """Records as columns of `count` configurations; a single record is repeated."""
+    table = np.array(rows, float).reshape(len(rows), -1).T
+    return np.repeat(table, count, axis=1) if len(rows) == 1 else table
+
+
 def build(
     llms: Sequence[np.ndarray],
     gpus: Sequence[np.ndarray],
@@ -609,11 +621,14 @@ def build(
     indices: Sequence[np.ndarray],
     calibration: Calibration,
 ) -> Case:
-    """Put rows together: one entry of each sequence a configuration, in the order of the column records."""
+    """Put rows together: one entry of each sequence a configuration, in the order of the column records.
+
+    A single model or card counts for all configurations.
+    """
     index = np.array(indices, int).reshape(len(indices), len(ServeConstants._fields))
     return Case(
-        LlmColumns(*np.array(llms, float).reshape(len(indices), -1).T),
-        GpuColumns(*np.array(gpus, float).reshape(len(indices), -1).T),
+        LlmColumns(*columns_of(llms, len(indices))),
+        GpuColumns(*columns_of(gpus, len(indices))),
         RunColumns(*np.array(runs, float).reshape(len(indices), -1).T),
         ServeConstants(*calibration.values[index].T),
         index,

@@ -4,6 +4,7 @@ Every price is a dated indication with a band. What has no price of its own take
 says so.
 """
 
+from functools import cache
 from statistics import median
 
 import numpy as np
@@ -51,6 +52,7 @@ _OTHER_PER_USD = {"KRW": 1400.0, "INR": 88.0, "TWD": 31.0}
 _CHASSIS_OF_A_MAC = ("mac",)
 
 
+@cache
 def months(date: str) -> int:
     """Months since year 0 of a date as prices state it ("2026-06", "2026", "2025-Q1")."""
     year, _, rest = date.partition("-")

@@ -62,6 +62,8 @@ from gpuplanner.model.results import (
 from gpuplanner.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 MODEL_VERSION = "1"
+# The parts of a plan that no scenario depends on, empty: defaults that are left out are copied anew every time.
+_OTHER_PARTS: dict[str, Any] = {"name": "", "notes": "", "entries": PinnedEntries(), "baseline": None, "measured": ()}
 _DUTY_ROW = {"finetune": "fine-tuning, now and then", "train": "training, cluster in steady use"}
 _QUEUE_DUTY_ROW = "serving, batch queue"
 # Below this share of its time a server does nothing that could be put on a token.
@@ -353,6 +355,7 @@ def _scenario(
     """Everything that follows from one scenario by itself."""
     # Only these parts of the plan may reach a scenario: the memory of results depends on it.
     plan = Plan.model_construct(
+        **_OTHER_PARTS,
         workloads=workloads,
         scenarios=(scenario,),
         site=site,

@@ -205,7 +205,7 @@ def _of_group(
     return found
 
 
-def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
+def _uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
     """The card with the same chip, form and matrix rate but a faster link: what an export variant was cut from."""
     if gpu.link_one_way_bytes_s is None or "bf16" not in gpu.peak_flops:
         return None
@@ -224,6 +224,9 @@ def uncut_parent(gpu: Gpu, catalog: Catalog) -> Gpu | None:
         if same and other.link_one_way_bytes_s is not None and other.link_one_way_bytes_s.value > 1.2 * link:
             return other
     return None
+
+
+uncut_parent = IdentityCache(_uncut_parent)
 
 
 def _outgrown(workload: Serve, run: ServeResult, letter: str, term_years: float) -> list[Finding]:

@@ -200,7 +200,7 @@ def build_case(
         )
         for layout in layouts
     ]  # fmt: skip
-    return training.build([shape] * len(rows), [card] * len(rows), rows, [index] * len(rows), calibration)
+    return training.build([shape], [card], rows, [index] * len(rows), calibration)
 
 
 class Trained(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuplanner.model.case import Case, Columns
+from gpuplanner.model.case import Case, Columns, IdentityCache
 from gpuplanner.model.memory import cache_bytes, cache_shards, expert_shards, sequences_that_fit, serving_memory
 from gpuplanner.model.network import pcie_efficiency
 from gpuplanner.model.queueing import prefill_wait
@@ -97,6 +97,11 @@ def link(case: Case) -> tuple[Columns, Columns]:
     The link of the cards where all ranks are in one link domain, PCIe where they are not, the network where the ranks
     leave the server.
     """
+    path: tuple[Columns, Columns] = _links(case)
+    return path
+
+
+def _link(case: Case) -> tuple[Columns, Columns]:
     gpu, run, k = case.gpu, case.run, case.k
     near = np.minimum(run.tp * run.attention_dp, _joined(case))
     on_link = (gpu.link > 0) & (near <= gpu.link_domain)
@@ -107,6 +112,10 @@ def link(case: Case) -> tuple[Columns, Columns]:
     # A ring over several servers leaves each of them once, over all its network cards.
     between = np.minimum(speed, run.network * run.in_server)
     return np.where(outside, latency + _NIC_LATENCY_S, latency), np.where(outside, between, speed)
+
+
+# One pass over a case asks for it many times.
+_links = IdentityCache(_link, limit=2)
 
 
 def _joined(case: Case) -> Columns:
@@ -325,7 +334,7 @@ def continuous_batching(case: Case, batch: Columns) -> Batching:
     chunk = prefill(case, run.input, np.maximum(arriving, 1.0))
     alone = prefill(case, run.input, np.ones_like(run.input)).total
     together = smooth_max(step.compute + chunk.compute, np.maximum(step.weights, chunk.weights))
-    started = 2.0 * case.llm.layers * all_reduce(case, np.zeros_like(batch))
+    started = 2.0 * case.llm.layers * all_reduce(case, np.zeros_like(run.input))
     shared = chunk.attention + chunk.elementwise + chunk.communication - started + together - step.matrix
     mixed = np.clip(np.maximum(batch, 1.0) - 1.0, 0.0, 1.0)
     extra = np.maximum(mixed * shared + (1.0 - mixed) * chunk.total, 0.0)

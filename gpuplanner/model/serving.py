@@ -98,6 +98,11 @@ class Prepared(NamedTuple):
     evidence: evidence.Evidence | None
     basis: Basis
 
+    @property
+    def counts_as_one(self) -> bool:
+        """Remembered by its own identity (`IdentityCache`)."""
+        return True
+
 
 def context_tokens(workload: Serve, llm: Llm) -> float:
     """The longest sequence that must fit: stated, or the 99th percentile of prompt and answer rounded up."""
@@ -296,9 +301,10 @@ def build_case(
     settings = {candidate.setting for candidate in candidates}
     peaks = {setting: cases.compute_peak(card, setting) * sparse for setting in settings}
     places: dict[Setting, np.ndarray] = {setting: cases.constants_index(setting, calibration) for setting in settings}
+    widths = {name: cases.bytes_per_weight(name, llm, single_user) for name in {one.weights for one in candidates}}
     rows, indices = [], []
     for candidate in candidates:
-        body, expert, rest = cases.bytes_per_weight(candidate.weights, llm, single_user)
+        body, expert, rest = widths[candidate.weights]
         if run.pruning_2_4 and (stored or sparse_units):
             # 2:4 keeps half of the weights and two bits of position for each pair that is kept.
             body, expert = body * 0.5 + 0.125, expert * 0.5 + 0.125
@@ -315,7 +321,7 @@ def build_case(
             )
         )  # fmt: skip
         indices.append(places[candidate.setting])
-    return cases.build([shape] * len(rows), [card] * len(rows), rows, indices, calibration)
+    return cases.build([shape], [card], rows, indices, calibration)
 
 
 def _engine_limit(engine: str, runtime: Runtime, catalog: Catalog) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuplanner.catalog.calibration import Calibration
 from gpuplanner.catalog.schema import Gpu
-from gpuplanner.model.case import Columns, GpuColumns, LlmColumns
+from gpuplanner.model.case import Columns, GpuColumns, LlmColumns, columns_of
 
 RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL = 0.0, 1.0, 2.0
 # Optimizer bytes a trained parameter beside 16-bit weights: FP32 master copy and moments (AdamW), or 8-bit moments.
@@ -212,11 +212,11 @@ def constants_index(
 
 
 def build(llms: list, gpus: list, runs: list, indices: list, calibration: Calibration) -> TrainCase:
-    """Put rows together, one entry of each list a configuration."""
+    """Put rows together, one entry of each list a configuration; a single model or card counts for all."""
     index = np.array(indices, int).reshape(len(indices), len(TrainConstants._fields))
     return TrainCase(
-        LlmColumns(*np.array(llms, float).reshape(len(indices), -1).T),
-        GpuColumns(*np.array(gpus, float).reshape(len(indices), -1).T),
+        LlmColumns(*columns_of(llms, len(indices))),
+        GpuColumns(*columns_of(gpus, len(indices))),
         TrainColumns(*np.array(runs, float).reshape(len(indices), -1).T),
         TrainConstants(*calibration.values[index].T),
         index,
