@@ -1,4 +1,6 @@
 import ctypes
+import subprocess
+import sys
 
 import pytest
 
@@ -66,3 +68,16 @@ def test_an_x_server_that_does_not_answer_is_no_display(linux, monkeypatch):
 def test_windows_and_macos_bring_all_that_is_needed(monkeypatch):
     monkeypatch.setattr(app.sys, "platform", "win32")
     app._check_system()
+
+
+def test_the_window_starts_without_what_is_opened_later():
+    later = (
+        "gpuplanner.model.claims.reading", "gpuplanner.model.derivation", "gpuplanner.model.explain",
+        "gpuplanner.model.explain_serving", "gpuplanner.model.explain_training", "gpuplanner.model.measured.rows",
+        "gpuplanner.ui.charts.accuracy", "gpuplanner.ui.dialogs.compare_entries",
+        "gpuplanner.ui.panels.accuracy", "gpuplanner.ui.panels.derivation", "gpuplanner.validation", "openpyxl",
+        "xlsxwriter",
+    )  # fmt: skip
+    code = f"import sys, gpuplanner.ui.main_window; print(*(name for name in {later!r} if name in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == []

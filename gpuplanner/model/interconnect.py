@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gpuplanner.catalog.load import Catalog
-from gpuplanner.model import explain_serving, explain_training, inference, link_waits, network, training
+from gpuplanner.model import inference, link_waits, network, training
 from gpuplanner.model.bands import spread, total
 from gpuplanner.model.edit import replace
 from gpuplanner.model.evaluate import evaluate, view_of
@@ -115,6 +115,9 @@ def collectives(plan: Plan, results: Results, letter: str, catalog: Catalog) -> 
 
 
 def _of_serving(plan: Plan, view: Catalog, at: int, entry: ScenarioResult) -> Iterator[Collective]:
+    # The window starts without them.
+    from gpuplanner.model import explain_serving
+
     for result in entry.serve:
         o = explain_serving.operating(plan, view, at, result)
         if o is None or result.choice is None or result.choice.tp < 2:
@@ -134,6 +137,8 @@ def _of_serving(plan: Plan, view: Catalog, at: int, entry: ScenarioResult) -> It
 
 
 def _of_training(plan: Plan, view: Catalog, at: int, entry: ScenarioResult) -> Iterator[Collective]:
+    from gpuplanner.model import explain_training
+
     for result in entry.train:
         r = explain_training.running(plan, view, at, result)
         if r is None or r.result.choice is None:

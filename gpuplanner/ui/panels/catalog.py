@@ -54,7 +54,6 @@ from gpuplanner.model.plan import Plan
 from gpuplanner.model.results import Results
 from gpuplanner.ui import catalog_rows, icons
 from gpuplanner.ui.catalog_rows import Cell, Column, Row, Sheet
-from gpuplanner.ui.dialogs.compare_entries import CompareEntries
 from gpuplanner.ui.dialogs.entry import EntryDialog, own_prices, remove_own
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.fields import icon_button, plain_tip
@@ -1122,6 +1121,9 @@ class CatalogPanel(QWidget):
             self._open_comparison([(self.current.kind, self.current.name)])
 
     def _open_comparison(self, entries: Sequence[tuple[str, str]]) -> None:
+        # Loaded when first asked for: the window starts without it.
+        from gpuplanner.ui.dialogs.compare_entries import CompareEntries
+
         sheets = [sheet for kind, name in entries if (sheet := self.sheet_of(kind, name)) is not None]
         dialog = CompareEntries(sheets, self.document.catalog, self.theme, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
