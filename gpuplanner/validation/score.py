@@ -2,6 +2,7 @@
 would have said."""
 
 import json
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -133,7 +134,8 @@ def _row(prepared: Prepared, i: int, value: float, factor: float) -> dict[str, A
 
 def _measured(row: Mapping[str, Any]) -> Any:
     value = row.get("value")
-    return value if isinstance(value, bool | int | float) and np.isfinite(value) else None
+    # An integer may have more digits than any float holds.
+    return value if isinstance(value, bool | int | float) and abs(value) <= sys.float_info.max else None
 
 
 def _families(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

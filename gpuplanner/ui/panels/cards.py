@@ -261,7 +261,9 @@ class _CardModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return card.spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join([card.title, *card.figures, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary[0]])
+            return "\n".join(
+                [card.title, *card.figures, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary[0]]
+            )
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
