@@ -2,7 +2,6 @@
 would have said."""
 
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from gpuplanner.i18n import _
 from gpuplanner.model import evidence
 from gpuplanner.model.case import LlmColumns
 from gpuplanner.model.measured import predict as predictions
+from gpuplanner.model.measured.keys import LARGEST
 from gpuplanner.model.measured.predict import Prepared
 from gpuplanner.model.measured.rows import TrainingRow
 from gpuplanner.model.measured.suspect import broken_bounds
@@ -135,7 +135,7 @@ def _row(prepared: Prepared, i: int, value: float, factor: float) -> dict[str, A
 def _measured(row: Mapping[str, Any]) -> Any:
     value = row.get("value")
     # An integer may have more digits than any float holds.
-    return value if isinstance(value, bool | int | float) and abs(value) <= sys.float_info.max else None
+    return value if isinstance(value, bool | int | float) and abs(value) <= LARGEST else None
 
 
 def _families(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
