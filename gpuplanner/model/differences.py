@@ -72,7 +72,8 @@ def three_way(base: Plan, mine: Plan, theirs: Plan) -> tuple[tuple[Difference, .
     counts as changed by both.
     """
     my_places = [difference.place for difference in differences(base, mine)]
-    free, both = [], []
+    free: list[Difference] = []
+    both: list[Difference] = []
     their_places = [difference.place for difference in differences(base, theirs)]
     for difference in differences(mine, theirs):
         if not any(_overlap(difference.place, place) for place in their_places):

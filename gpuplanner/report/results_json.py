@@ -150,7 +150,7 @@ def _record(record: Any, currency: str) -> dict[str, Any]:
 
 def _value(value: Any, currency: str) -> Any:
     if isinstance(value, Figure):
-        return _figure(value)
+        return figure_to_json(value)
     if hasattr(value, "_fields"):
         return _record(value, currency)
     if isinstance(value, Mapping):
@@ -164,7 +164,8 @@ def _value(value: Any, currency: str) -> Any:
     return _number(value)
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def figure_to_json(figure: Figure) -> dict[str, Any]:
+    """One figure with its band, how it came about, and its parts."""
     data: dict[str, Any] = {
         "value": _number(figure.value),
         "low": _number(figure.low),
