@@ -169,6 +169,12 @@ def _command_parser() -> argparse.ArgumentParser:
     _add_json(command)
     command.set_defaults(run=_claim)
 
+    command = commands.add_parser("compare", description=_("What differs between two plans."))
+    command.add_argument("first", metavar="A", help=_("a plan"))
+    command.add_argument("second", metavar="B", help=_("the plan that it is compared with"))
+    _add_json(command)
+    command.set_defaults(run=_compare)
+
     command = commands.add_parser("compare-cards", description=_("One card against another, task by task."))
     command.add_argument("first", metavar="A", help=_("a card"))
     command.add_argument("second", metavar="B", help=_("the card that it is compared with"))
@@ -410,6 +416,21 @@ def _claim(given: argparse.Namespace) -> int:
     return 0
 
 
+def _compare(given: argparse.Namespace) -> int:
+    from gpuplanner.report import two_plans
+
+    sides = []
+    for file in (given.first, given.second):
+        plan, results, notes = _evaluated(_opened(file), file)
+        _say(f"{file}: {note}" for note in notes)
+        sides.append(two_plans.Side(Path(file).name, plan, results))
+    if given.json:
+        _print_json(two_plans.to_json(*sides))
+    else:
+        sys.stdout.write(two_plans.as_text(*sides))
+    return 0
+
+
 def _compare_cards(given: argparse.Namespace) -> int:
     from gpuplanner.catalog.query import resolve
     from gpuplanner.model.card_ratio import PRECISIONS, Side
@@ -447,7 +468,7 @@ def _schema(given: argparse.Namespace) -> int:
 
 # Options of commands that are followed by a value.
 _VALUED = ("--llm", "--precision")
-_COMMANDS = ("evaluate", "validate", "catalog", "calc", "claim", "compare-cards", "schema")
+_COMMANDS = ("evaluate", "validate", "catalog", "calc", "claim", "compare", "compare-cards", "schema")
 
 
 # --- the window --------------------------------------------------------------------

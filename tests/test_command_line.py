@@ -381,3 +381,23 @@ def test_two_cards_in_words_say_where_quoted_ratios_hold(capsys):
 )
 def test_cards_that_cannot_be_compared_are_refused_in_one_line(capsys, line, why):
     assert why in refused(capsys, "compare-cards", *line)
+
+
+# --- compare -------------------------------------------------------------------------
+
+
+def test_compare_names_inputs_and_figures_that_differ(capsys, tmp_path):
+    first, second = tmp_path / "first.gpuplan", tmp_path / "second.gpuplan"
+    plan = plan_file.read(SAMPLES[0].path).plan
+    plan_file.write(first, plan)
+    plan_file.write(second, replace(plan, ("scenarios", 0, "groups", 0, "servers"), 9))
+    data = data_of(capsys, "compare", str(first), str(second))
+    assert [(each["path"][-1], each["b"]) for each in data["inputs"]] == [("servers", 9)]
+    assert (data["a"]["file"], data["b"]["file"]) == ("first.gpuplan", "second.gpuplan")
+    assert any(not each["same"] for each in data["results"])
+    assert run("compare", str(first), str(second)) == 0
+    assert "1 input differs:" in capsys.readouterr().out
+
+
+def test_compare_refuses_what_is_no_plan(capsys, tmp_path):
+    assert "no.gpuplan" in refused(capsys, "compare", str(SAMPLES[0].path), str(tmp_path / "no.gpuplan"))

@@ -173,6 +173,8 @@ def _group_supply(
         site, room.rack_limit(site, catalog), units.value or 1.0, each_w or 0.0, weight.value or 0.0
     )
     per_rack = min(max(per_rack, 1), servers)
+    if per_rack == servers or hard.server_class in _RACKLESS:
+        binds = ""
     racks = -(-servers // per_rack)
     in_rack = in_all = of_server = None
     if each_w is not None and each_w > 0:
@@ -197,7 +199,7 @@ def _group_supply(
         cord = cord_of(server.psu_w.value, supply_volts(circuit), efficiency, factor, site.plug_region)
     return GroupSupply(
         drawn.group, server_parts(drawn, hard, site, catalog), each_w, per_rack, racks,
-        None if each_w is None else each_w * per_rack, binds if servers > per_rack else "", of_server, in_rack, in_all,
+        None if each_w is None else each_w * per_rack, binds, of_server, in_rack, in_all,
         None if server is None else server.psu_count,
         None if server is None or server.psu_w is None else server.psu_w.value, cord, effect, left,
     )  # fmt: skip

@@ -30,6 +30,7 @@ from gpuplanner.model.results import (
     ServeResult,
     SupplyResult,
     TrainResult,
+    Wait,
 )
 from gpuplanner.report.text import headline
 
@@ -57,8 +58,9 @@ _KEYS: dict[type, dict[str, str]] = {
         "batch": "batch_requests",
         "max_batch": "max_batch_requests",
         "utilisation": "utilisation_share",
+        "link_wait": "link_wait_share",
     },
-    TrainResult: {"mfu": "mfu_share", "cost": "cost_amount"},
+    TrainResult: {"mfu": "mfu_share", "cost": "cost_amount", "link_wait": "link_wait_share"},
     RoomResult: {"pue": "pue_ratio", "throttled_speed": "throttled_speed_share", "limits": "limits_w"},
     Failures: {
         "rate_per_year": "rate_per_year_share",
@@ -68,7 +70,8 @@ _KEYS: dict[type, dict[str, str]] = {
         "sure": "sure_share",
     },
     SupplyResult: {"volts": "voltage_v", "amps": "breaker_a"},
-    FabricResult: {"oversubscription": "oversubscription_ratio"},
+    FabricResult: {"oversubscription": "oversubscription_ratio", "slowdown": "slowdown_ratio"},
+    Wait: {"share": "waiting_share"},
     MoneyLine: {"unit_price": "unit_price_amount"},
     MoneyResult: {
         name: f"{name}_amount"
@@ -147,7 +150,7 @@ def _record(record: Any, currency: str) -> dict[str, Any]:
 
 def _value(value: Any, currency: str) -> Any:
     if isinstance(value, Figure):
-        return _figure(value)
+        return figure_to_json(value)
     if hasattr(value, "_fields"):
         return _record(value, currency)
     if isinstance(value, Mapping):
@@ -161,7 +164,8 @@ def _value(value: Any, currency: str) -> Any:
     return _number(value)
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def figure_to_json(figure: Figure) -> dict[str, Any]:
+    """One figure with its band, how it came about, and its parts."""
     data: dict[str, Any] = {
         "value": _number(figure.value),
         "low": _number(figure.low),

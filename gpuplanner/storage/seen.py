@@ -106,6 +106,32 @@ def differences(seen: Seen | None, results: Results) -> tuple[SeenDifference, ..
 _Place = tuple[str, str, int | None, str]
 
 
+class SideBySide(NamedTuple):
+    """A headline figure of two plans; not known where a plan has no such scenario or run."""
+
+    scenario: str
+    workload: str
+    group: int | None
+    key: str
+    a: Figure
+    b: Figure
+
+    @property
+    def same(self) -> bool:
+        """Whether both are the same number with the same band."""
+        return all(_same(_storable(one), other) for one, other in zip(self.a[:3], self.b[:3], strict=True))
+
+
+def side_by_side(a: Results, b: Results) -> tuple[SideBySide, ...]:
+    """The headline figures of two plans, in the order of the first; those that neither knows are left out."""
+    mine, theirs = dict(_figures(a)), dict(_figures(b))
+    pairs = (
+        SideBySide(*place, mine.get(place, NOT_KNOWN), theirs.get(place, NOT_KNOWN))
+        for place in dict.fromkeys((*mine, *theirs))
+    )
+    return tuple(pair for pair in pairs if pair.a.value is not None or pair.b.value is not None)
+
+
 def _figures(results: Results) -> Iterator[tuple[_Place, Figure]]:
     for scenario in results.scenarios:
         for key in _SCENARIO_FIGURES:

@@ -94,7 +94,13 @@ def _parsed(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else _("it is nested too deeply")
+        reason = (
+            error.msg
+            if isinstance(error, json.JSONDecodeError)
+            else _("it is nested too deeply")
+            if isinstance(error, RecursionError)
+            else _("a number has too many digits")
+        )
         raise ValueError(f"{place}: " + _("this is not JSON (%(reason)s)") % {"reason": reason}) from error
 
 

@@ -14,6 +14,7 @@ from gpuplanner.i18n import _
 from gpuplanner.model import evidence
 from gpuplanner.model.case import LlmColumns
 from gpuplanner.model.measured import predict as predictions
+from gpuplanner.model.measured.keys import LARGEST
 from gpuplanner.model.measured.predict import Prepared
 from gpuplanner.model.measured.rows import TrainingRow
 from gpuplanner.model.measured.suspect import broken_bounds
@@ -133,7 +134,8 @@ def _row(prepared: Prepared, i: int, value: float, factor: float) -> dict[str, A
 
 def _measured(row: Mapping[str, Any]) -> Any:
     value = row.get("value")
-    return value if isinstance(value, bool | int | float) and np.isfinite(value) else None
+    # An integer may have more digits than any float holds.
+    return value if isinstance(value, bool | int | float) and abs(value) <= LARGEST else None
 
 
 def _families(rows: Sequence[Mapping[str, Any]], scored: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -63,6 +63,7 @@ NUMBERS = {
     "parent": "A100",
     "link": 200e9,
     "parent_link": 300e9,
+    "nic": 400e9,
     "speed_ratio": 4.2,
     "ratio": 3.0,
     "ratio_16bit": 1.8,

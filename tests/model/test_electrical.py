@@ -233,3 +233,10 @@ def test_conversions_of_the_room_agree_with_pint():
     assert unit(12_000.0, "Btu_it / hour").to("watt").magnitude == pytest.approx(W_PER_TON, rel=1e-5)
     assert unit(1.0, "foot ** 3 / minute").to("meter ** 3 / hour").magnitude == pytest.approx(M3_H_PER_CFM, rel=1e-6)
     assert unit(1.0, "meter ** 3").to("litre").magnitude == pytest.approx(LITRES_PER_M3)
+
+
+def test_desks_have_no_rack_that_binds():
+    # Twelve workstations of 1.6 kW would be more than a rack of 15 kW takes.
+    desk = "Dual RTX 4090 / 5090 workstation"
+    tower = group("GeForce RTX 4090 24GB", None, server=desk, gpus_per_server=2, servers=12)
+    assert supply(tower).groups[0].rack_binds == ""

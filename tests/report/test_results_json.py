@@ -21,6 +21,7 @@ WITHOUT_UNIT = set(
     ports ports_used too_large number failures cards spares expected_cards
     network_racks supply climate feeds phases plug network_circuits circuits circuits_per_server circuits_per_rack
     servers_per_rack rack_binds psus psus_left cord feed_loss ups_modules coolant envelope air_class
+    downlinks_per_leaf uplinks_per_leaf waits phase link between_servers
     own own_rows row rows family metric measured predicted reason
     """.split()
 )

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 
 from gpuplanner.catalog.load import load
+from gpuplanner.i18n import format
 from gpuplanner.model.results import Headline
 from gpuplanner.ui.document import PlanDocument
 from gpuplanner.ui.evaluation import Evaluation
@@ -52,6 +53,15 @@ def test_a_card_shows_ratio_price_run_and_verdicts():
     assert (shown.title, shown.ratio, shown.amount) == ("16× RTX 4090", "0.78×", "$52 k")
     assert shown.subtitle == "new · FP8 · TP4 × PP2 × DP2"
     assert [mark.status for mark in shown.marks] == ["warn", "fail", "warn", "ok"]
+
+
+def test_the_tip_of_a_card_gives_band_and_confidence_of_its_figures(panel):
+    tip = panel.view.card_model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    ratio = sample.results().scenarios[0].speed_ratio
+    speed, purchase = tip.splitlines()[1:3]
+    assert f"({format.band(ratio.low, ratio.high)}) · Confidence: good" in speed
+    assert purchase.startswith("Purchase: ") and purchase.endswith(" k$")
+    assert "Confidence" not in purchase
 
 
 def test_baseline_and_best_fit_are_marked():

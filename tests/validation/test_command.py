@@ -106,3 +106,17 @@ def test_columns_stand_under_each_other_in_chinese_too():
         lines = [line for line in table.splitlines() if line.startswith(("类别", "consumer", "cpu", "decode"))]
         assert len(lines) > 3
         assert len({columns.width(line) for line in lines}) == 1, lines[:2]
+
+
+def test_figures_that_no_float_holds_are_no_measurements(tmp_path):
+    row = {"metric": "output_tokens_per_s", "gpu": "H100 SXM 80GB", "model": "Llama-3.1-8B"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps({**row, "value": v}) for v in (10**400, -(10**400), 1e999)), encoding="utf-8")
+    assert [scored["measured"] for scored in command.run([path], CATALOG)["rows"]] == [None, None, None]
+
+
+def test_a_number_of_thousands_of_digits_is_refused_by_its_reason(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"value": 1' + "0" * 6000 + "}", encoding="utf-8")
+    with pytest.raises(ValueError, match="too many digits"):
+        command.run([path], CATALOG)

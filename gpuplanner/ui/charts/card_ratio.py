@@ -76,6 +76,9 @@ class CardRatioChart(Chart):
             text = _("quoted {ratio}").format(ratio=words.quoted(claim.claim))
             # One stands left of its line and the other right, so that near ones do not cover each other.
             side, by = (Left, 4) if claim.claim == largest else (Right, -4)
+            if side == Right and x + by - theme.metrics(10, 400).horizontalAdvance(text) < area.left():
+                # Left of a line near the axis is no room: its ratio alone.
+                text = words.quoted(claim.claim)
             self.paint_text(painter, QPointF(x + by, place.y(-0.68)), text, theme.text2, size=10, align=side)
         equal = round(place.x(1.0))
         painter.setPen(QPen(theme.text2, theme.border))

@@ -24,7 +24,7 @@ from gpuplanner.units import GIGA
 # More servers, or switches of a tier, are one box.
 MOST_SERVERS, MOST_SWITCHES = 12, 4
 # A box narrower than this says nothing. [px]
-_LEAST_BOX, _WIDEST_BOX, _GAP = 70.0, 210.0, 10.0
+_LEAST_BOX, _WIDEST_BOX, _GAP = 100.0, 210.0, 10.0
 # Lines are 1 px wide at this rate, and so much wider with each doubling. [bit/s, px]
 _THIN_BITS, _WIDER, _WIDEST_LINE = 25e9, 0.4, 6.0
 SERVERS = 0
@@ -360,7 +360,7 @@ class NetworkCanvas(Canvas):
                 row = [box for box in drawing.boxes if box.fabric == key and box.tier == tier]
                 if not row:
                     continue
-                width = min(_WIDEST_BOX if tier else 150.0, (part - _GAP * len(row)) / len(row))
+                width = min(_WIDEST_BOX, (part - _GAP * len(row)) / len(row))
                 pitch = part / len(row)
                 y = self.height() - bottom - height - step * tier if drawing.tiers > 1 else top + free / 2
                 for at, box in enumerate(row):

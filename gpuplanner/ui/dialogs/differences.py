@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpuplanner.i18n import _
 from gpuplanner.i18n import format as words
+from gpuplanner.i18n.places import figure_name
 
 
 class DifferencesDialog(QDialog):
@@ -65,28 +66,3 @@ class DifferencesDialog(QDialog):
         layout.addWidget(self.table, 1)
         layout.addWidget(buttons)
         self.resize(620, 420 if differences else 120)
-
-
-def figure_name(key: str) -> str:
-    """The words of a figure that a plan file keeps, with its unit."""
-    names = {
-        "speed_ratio": _("Speed against the baseline"),
-        "output_tokens_s": _("Output within targets, tok/s"),
-        "first_token_s": _("First token, s"),
-        "per_token_s": _("Per token, s"),
-        "headroom": _("Headroom"),
-        "memory_share": _("Memory used, share"),
-        "tokens_s": _("Training speed, tok/s"),
-        "step_s": _("Training step, s"),
-        "duration_s": _("Duration, s"),
-        "it_load_w": _("Draw at load, W"),
-        "it_nameplate_w": _("Nameplate, W"),
-        "facility_w": _("Facility power, W"),
-        "cooling_tons": _("Cooling, tons"),
-        "purchase": _("Purchase"),
-        "running_per_year": _("Running cost a year"),
-        "total_over_term": _("Total over the term"),
-        "per_million_tokens": _("Per million tokens"),
-        "per_run": _("Per run"),
-    }
-    return names.get(key, key)

@@ -47,8 +47,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuplanner.i18n import _, facts, format, pgettext
-from gpuplanner.model.comparison import scenario_name
+from gpuplanner.i18n import _, derivations, facts, format, pgettext
+from gpuplanner.model import evidence
+from gpuplanner.model.comparison import has_band, scenario_name
 from gpuplanner.model.plan import Plan, Scenario
 from gpuplanner.model.results import Check, Headline, Results, ScenarioResult, ServeResult, Status, TrainResult
 from gpuplanner.ui import icons
@@ -97,6 +98,8 @@ class Card(NamedTuple):
     summary: tuple[str, ...]
     summary_status: Status
     spoken: str
+    # The ratio and the amount with their bands.
+    figures: tuple[str, ...] = ()
 
 
 def headline_parts(results: Results) -> tuple[str, dict[str, str]]:
@@ -172,7 +175,29 @@ def _card(scenario: Scenario, entry: ScenarioResult, results: Results, best: Seq
     spoken = " ".join([spoken, *(f"{mark.word}: {facts.status(mark.status)}." for mark in marks)])
     check = entry.summary
     summary = facts.variants(check.key, check.numbers, results.currency) if check.key else (facts.status(check.status),)
-    return Card(entry.letter, name, subtitle, pill, ratio, amount, marks, summary, entry.summary.status, spoken)
+    figures = _figures(entry, results)
+    return Card(
+        entry.letter, name, subtitle, pill, ratio, amount, marks, summary, entry.summary.status, spoken, figures
+    )  # fmt: skip
+
+
+def _figures(entry: ScenarioResult, results: Results) -> tuple[str, ...]:
+    """The ratio and the purchase with band and confidence: "Speed, B = 1: 2.75× (2.4–3.1). Confidence: good"."""
+    lines = []
+    speed = facts.metric("speed_ratio", {"letter": results.baseline or ""})
+    for name, figure, kind in (
+        (speed, entry.speed_ratio, "ratio"),
+        (facts.metric("purchase"), entry.money.purchase, "money"),
+    ):
+        if not figure.value or not has_band(figure):
+            continue
+        scale = facts.scale(kind, [figure.value], results.currency)
+        unit = "" if kind == "ratio" else f" {scale.unit}"
+        line = f"{name}: {scale.value(figure.value)} ({scale.band(figure.low, figure.high)}){unit}"
+        if sure := evidence.confidence_of(figure):
+            line += " · " + _("Confidence: {word}").format(word=derivations.confidence(sure))
+        lines.append(line)
+    return tuple(lines)
 
 
 def _said(check: Check, currency: str) -> str:
@@ -236,7 +261,9 @@ class _CardModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return card.spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join([card.title, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary[0]])
+            return "\n".join(
+                [card.title, *card.figures, *(f"{mark.word}: {mark.sentence}" for mark in card.marks), card.summary[0]]
+            )
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -337,8 +364,11 @@ class _CardDelegate(QStyledItemDelegate):
         left = ratio.left() + theme.metrics(20, 600).horizontalAdvance(card.ratio) + 6
         painter.setFont(theme.font(11, 400))
         painter.setPen(theme.text3)
+        speed = pgettext("beside a ratio", "speed")
         word = QRectF(left, ratio.top() + 2, 60, ratio.height())
-        painter.drawText(word, Qt.AlignmentFlag.AlignVCenter, pgettext("beside a ratio", "speed"))
+        # A narrow card with a long amount has no room for the word; the tip says it too.
+        if left + theme.metrics(11, 400).horizontalAdvance(speed) <= ratio.right():
+            painter.drawText(word, Qt.AlignmentFlag.AlignVCenter, speed)
         painter.setFont(theme.font(14, 600))
         painter.setPen(theme.text if card.amount != format.NOT_KNOWN else theme.text3)
         painter.drawText(amount, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, card.amount)

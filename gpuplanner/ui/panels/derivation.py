@@ -319,7 +319,11 @@ class _Moved(QWidget):
     def paintEvent(self, _event: Any) -> None:
         theme, painter = self._source.theme, QPainter(self)
         widest = max((max(abs(down), abs(up)) for _n, _e, down, up in self._rows), default=0.0) or 1.0
-        left, right = self.width() * 0.34, max(self.width() - 240.0, self.width() * 0.5)
+        # The words of the effects are kept whole as long as that leaves a bar.
+        metrics = theme.metrics(11, 400)
+        words = max((metrics.horizontalAdvance(effect) for _n, effect, _d, _u in self._rows), default=0) + 20.0
+        left = self.width() * 0.34
+        right = max(self.width() - max(words, 240.0), left + 32.0)
         middle, half = (left + right) / 2, max((right - left) / 2 - 6, 10.0)
         for at, (name, effect, down, up) in enumerate(self._rows):
             box = QRectF(12, at * ROW, left - 20, ROW)
@@ -335,10 +339,11 @@ class _Moved(QWidget):
             painter.drawLine(QPointF(middle, at * ROW + 4), QPointF(middle, at * ROW + ROW - 4))
             painter.setFont(theme.font(11, 400))
             painter.setPen(theme.text2)
+            room = QRectF(right, at * ROW, self.width() - right - 12, ROW)
             painter.drawText(
-                QRectF(right, at * ROW, self.width() - right - 12, ROW),
+                room,
                 Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
-                effect,
+                metrics.elidedText(effect, Qt.TextElideMode.ElideRight, int(room.width()) + 1),
             )
 
 

@@ -213,8 +213,8 @@ class NetworkPage(Page):
         self, scenario: Scenario, entry: ScenarioResult, links: tuple[interconnect.ServerLink, ...]
     ) -> None:
         columns = (
-            Column(_("Link")), Column(_("Joins"), 150), Column(_("One way"), 160, True, True),
-            Column(_("Cards wait"), 230, True),
+            Column(_("Link")), Column(_("Joins"), 96), Column(_("One way"), 146, True, True),
+            Column(_("Cards wait"), 210, True),
         )  # fmt: skip
         catalog = self._document.catalog
         rows = []
@@ -242,7 +242,7 @@ class NetworkPage(Page):
     def _show_exchanges(self, plan: Plan, results: Results, scenario: Scenario) -> None:
         found = interconnect.collectives(plan, results, scenario.letter, self._document.catalog)
         columns = (
-            Column(_("Exchange")), Column(_("Over"), 130, False, True), Column(_("Message"), 84, True),
+            Column(_("Exchange")), Column(_("Over"), 160, False, True), Column(_("Message"), 84, True),
             Column(_("Time"), 84, True), Column(_("Algorithm"), 92, True, True), Column(_("Bus"), 92, True),
         )  # fmt: skip
         rows = []
@@ -308,6 +308,7 @@ class NetworkPage(Page):
                      price, Cell(_power(watts) if watts else "", "second"))
                 )  # fmt: skip
         self.parts.show_rows(columns, rows)
+        self.parts.setVisible(bool(rows))
         self.copy_button.setEnabled(bool(rows))
         if not entry.room.fabrics:
             self._pricing.setText(_("No network between servers: there is one server, or others bring it."))
