@@ -336,7 +336,7 @@ WORDS: dict[str, str] = {
     "cpu": N_("CPU"),
     "all_reduce": N_("all-reduce"),
     "pcie": N_("PCIe"),
-    "pcie-no-p2p": N_("PCIe without peer-to-peer"),
+    "pcie-no-p2p": N_("PCIe, no peer access"),
     "nvlink": N_("NVLink"),
     "xgmi": N_("Infinity Fabric"),
     "card_link": N_("link between the cards"),

@@ -25,6 +25,7 @@ _COMMANDS = {
     "open": _Command(N_("&Open …"), ("Ctrl+O",)),
     "save": _Command(N_("&Save"), ("Ctrl+S",)),
     "save_as": _Command(N_("Save &as …"), ("Ctrl+Shift+S",)),
+    "compare_plans": _Command(N_("Compare &with …")),
     "recovered": _Command(N_("Plans that were not sa&ved …")),
     "close": _Command(N_("&Close plan"), ("Ctrl+W",)),
     "quit": _Command(N_("&Quit"), ("Ctrl+Q",), role=QAction.MenuRole.QuitRole),

@@ -452,22 +452,51 @@ class PlanDocument(QObject):
 
     def open(self, path: FilePath) -> str | None:
         """Open a plan file. Returns the sentence why not, and then nothing has changed."""
-        from gpuplanner.model.naming import BadName, with_full_names
         from gpuplanner.storage import plan_file
 
         path = FilePath(path)
         before = Fingerprint.of(path)
         try:
-            opened = plan_file.read(path)
+            opened = self.read(path)
         except plan_file.PlanFileError as error:
             return str(error)
-        try:
-            plan = self._pinned(with_full_names(opened.plan, self.catalog))
-        except BadName as error:
-            return str(plan_file.PlanFileError(path.name, error.place, str(error)))
-        self._take(plan, path, before, opened.seen, opened.unknown)
+        self._take(opened.plan, path, before, opened.seen, opened.unknown)
         for sentence in opened.notes:
             self.notice.emit(sentence)
+        return None
+
+    def read(self, path: FilePath) -> Any:
+        """What a plan file holds, with full names and pinned as the open plan is, which stays as it is.
+
+        Raises `PlanFileError`.
+        """
+        from gpuplanner.model.naming import BadName, with_full_names
+        from gpuplanner.storage import plan_file
+
+        opened = plan_file.read(path)
+        try:
+            return opened._replace(plan=self._pinned(with_full_names(opened.plan, self.catalog)))
+        except BadName as error:
+            raise plan_file.PlanFileError(path.name, error.place, str(error)) from error
+
+    def take_theirs(self) -> str | None:
+        """Make the plan what its file holds now, as one undoable step: undo brings this window's version back.
+
+        Returns the sentence why the file cannot be read; the plan is then untouched.
+        """
+        from gpuplanner.storage import plan_file
+
+        if self.path is None:
+            return _("Choose a file first.")
+        now = Fingerprint.of(self.path)
+        try:
+            opened = self.read(self.path)
+        except plan_file.PlanFileError as error:
+            return str(error)
+        self._change(lambda _plan: opened.plan, _("Take the version of the file"))
+        self.seen, self._unknown, self._fingerprint = opened.seen, opened.unknown, now
+        self.undo_stack.setClean()
+        self.file_changed.emit()
         return None
 
     @property

@@ -462,8 +462,8 @@ class MainWindow(QMainWindow):
         self._recent = menu(N_("Open &recent"), file)
         self._recent.aboutToShow.connect(self._list_recent)
         file.addSeparator()
-        for name in ("save", "save_as", "recovered"):
-            file.addAction(c[name])
+        for name in ("save", "save_as", "", "compare_plans", "recovered"):
+            file.addAction(c[name]) if name else file.addSeparator()
         file.addSeparator()
         for name in ("close", "quit"):
             file.addAction(c[name])
@@ -534,6 +534,7 @@ class MainWindow(QMainWindow):
             ("compare_entries", self.catalog.compare_ticked),
             ("add_entry", self.catalog.add_entry),
             ("claim", self.check_claim),
+            ("compare_plans", self.compare_asking),
             ("recovered", self.show_recovered),
             ("diagnostics", self.show_diagnostics),
             ("network", partial(self.open_page, "network")),
@@ -995,6 +996,14 @@ class MainWindow(QMainWindow):
             answer = self.ask.overwrite_changed(document.path.name)
             if answer == "cancel":
                 return False
+            if answer == "theirs":
+                said = document.take_theirs()
+                done = _("The plan is now that of the file. Undo brings yours back.")
+                self.say("fail" if said else "ok", said or done)
+                return said is None
+            if answer == "compare":
+                self.compare_with(document.path)
+                return False
             if answer == "save_as":
                 return self.save_as()
             overwrite = True
@@ -1020,6 +1029,24 @@ class MainWindow(QMainWindow):
             return True
         answer = self.ask.save_changes(self.document.title)
         return answer == "discard" or (answer == "save" and self.save())
+
+    def compare_asking(self) -> None:
+        """Ask for a file and show the open plan beside it."""
+        path = self.ask.file_to_open(self.document.path.parent if self.document.path is not None else None)
+        if path is not None:
+            self.compare_with(path)
+
+    def compare_with(self, path: Path) -> None:
+        """Show the open plan beside another file. One that is refused shows its sentence."""
+        from gpuplanner.storage.plan_file import PlanFileError
+        from gpuplanner.ui.dialogs.compare_plans import ComparePlansDialog
+
+        try:
+            opened = self.document.read(path)
+        except PlanFileError as error:
+            self.say("fail", str(error))
+            return
+        self._open(ComparePlansDialog(self.document, opened.plan, path.name, self))
 
     def offer_recovered(self) -> None:
         """Say that earlier windows left plans that were not saved, where there are any."""

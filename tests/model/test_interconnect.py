@@ -136,3 +136,21 @@ def test_oversubscription_costs_at_most_its_ratio(servers, leaf, ratio):
     slow = float(network.oversubscription_slowdown(servers, leaf, ratio))
     assert 1.0 <= slow <= max(ratio, 1.0) * (1 + 1e-12)
     assert servers > leaf or slow == 1.0
+
+
+@pytest.mark.parametrize("servers", [1, 2, 10_000, 100_000])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"nics_per_server": 0, "oversubscription": 64},
+        {"nics_per_server": 64, "rails": 1, "nic_bits_s": 1e-3, "fabric": "ethernet", "oversubscription": 64},
+    ],
+)
+def test_nothing_fails_at_the_ends_of_what_a_plan_may_say(servers, stated):
+    for asked in (full_queue(), pretraining()):
+        opened = plan(group(H100, asked.id, servers=servers), workload=asked, network=Network(**stated))
+        results = evaluate(opened, catalog())
+        for one in collectives(opened, results, "A", catalog()):
+            assert one.time_s.value > 0 and one.bus_bytes_s > 0
+        assert len(fabrics_compared(opened, "A", catalog())) in (0, 3)

@@ -1,12 +1,15 @@
 """How long cards wait for links: where the waiting is put down, its limits, and what is offered against it."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning import H100, LLAMA_70B, RTX4090, SIXTEEN_BIT, catalog, full_queue, group, plan, pretraining
 
 from gpuplanner.model.evaluate import evaluate
-from gpuplanner.model.plan import Network
+from gpuplanner.model.explain_serving import operating
+from gpuplanner.model.inference import link, stage_hops
+from gpuplanner.model.plan import ConcurrencyLoad, Network
 from gpuplanner.model.ways_out import ways_out
 
 
@@ -51,6 +54,19 @@ def test_the_whole_lies_between_its_phases_and_its_parts_add_up():
 def test_stages_in_different_servers_wait_for_the_network():
     run = run_of(group(servers=2, run={**SIXTEEN_BIT, "tp": 8, "pp": 2, "dp": 1}))
     assert {wait.link for wait in run.waits if wait.between_servers} == {"infiniband"}
+
+
+def test_a_token_leaves_the_server_once_between_two_stages_of_two_servers():
+    # 16 sequences x 8,192 x 2 bytes = 262,144 bytes; eight ranks share 8 x 50 GB/s; 14 us more than the link's latency.
+    run = {**SIXTEEN_BIT, "tp": 8, "pp": 2, "dp": 1}
+    asked = full_queue(load=ConcurrencyLoad(concurrency=32))
+    opened = plan(group(servers=2, run=run), workload=asked)
+    result = evaluate(opened, catalog()).scenarios[0].serve[0]
+    operated = operating(opened, catalog(), 0, result)
+    near, far = (float(np.ravel(each)[0]) for each in stage_hops(operated.case, np.array([262_144.0])))
+    latency, speed = (float(np.ravel(each)[0]) for each in link(operated.case))
+    assert near == 0.0
+    assert far == pytest.approx(latency + 14e-6 + 262_144 / min(speed, 400e9))
 
 
 def test_gradients_of_several_servers_wait_for_the_network_and_of_one_for_its_links():

@@ -139,6 +139,18 @@ def test_hovering_a_mark_names_its_scenario_and_click_explains_it(show, qtbot):
     assert letters == ["D", ""]
 
 
+def test_a_double_click_on_a_mark_asks_how_its_figure_comes_about(show, qtbot):
+    chart = show(SpeedChart)
+    qtbot.wait(20)
+    asked = []
+    chart.derivation_requested.connect(lambda *subject: asked.append(subject))
+    at = chart.plot.mapFromScene(chart.view.mapViewToScene(QPointF(0.5, 3.0)))
+    qtbot.mouseMove(chart.plot.viewport(), at)
+    chart.pointer_at(chart.view.mapViewToScene(QPointF(0.5, 3.0)))
+    qtbot.mouseDClick(chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert asked == [("D", "speed_ratio")]
+
+
 def test_arrow_keys_walk_the_scenarios_and_speak_them(show, qtbot):
     chart = show(PowerChart)
     qtbot.keyClick(chart, Qt.Key.Key_Down)

@@ -88,6 +88,7 @@ class AccuracyChart(Chart):
 
     key = "accuracy"
     explains = "row"
+    derives = False
 
     def __init__(self, theme: ThemeSource, catalog: Catalog | None = None) -> None:
         self._order: tuple[str, ...] = ()

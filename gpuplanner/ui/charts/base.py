@@ -285,7 +285,8 @@ class _Plot(pg.PlotWidget):
         self._chart.pointer_left()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self._chart.reset_zoom()
+        if not self._chart.derive():
+            self._chart.reset_zoom()
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -388,7 +389,10 @@ class Chart(QWidget):
     key = ""
     # What a click on a scenario's mark explains: the key of a row of the comparison.
     explains = ""
+    # Whether that is a figure of a scenario, which has a derivation.
+    derives = True
     explain_requested = Signal(str, str)
+    derivation_requested = Signal(str, str)
     # The letter of the scenario under the pointer, "" for none.
     hovered = Signal(str)
 
@@ -624,6 +628,13 @@ class Chart(QWidget):
         """A click explains the mark under the pointer."""
         if self._hovered and self.explains:
             self.explain_requested.emit(self._hovered, self.explains)
+
+    def derive(self) -> bool:
+        """Ask how the figure of the mark under the pointer comes about; False where there is no mark."""
+        if not (self._hovered and self.explains and self.derives):
+            return False
+        self.derivation_requested.emit(self._hovered, self.explains)
+        return True
 
     def _show_reading(self, letter: str, text: str, at: QPointF) -> None:
         if (text, at) != (self._readout, self._readout_at):

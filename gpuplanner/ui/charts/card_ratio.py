@@ -31,6 +31,7 @@ class CardRatioChart(Chart):
 
     key = "card_ratio"
     explains = "pairs"
+    derives = False
 
     def show_ratios(self, found: CardRatio, pairs: Mapping[str, Pairs]) -> None:
         """Show these two cards."""

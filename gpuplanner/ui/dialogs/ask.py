@@ -33,7 +33,7 @@ class Ask:
         box.deleteLater()
         return "save" if clicked is save else "discard" if clicked is discard else "cancel"
 
-    def overwrite_changed(self, name: str) -> Literal["overwrite", "save_as", "cancel"]:
+    def overwrite_changed(self, name: str) -> Literal["overwrite", "theirs", "compare", "save_as", "cancel"]:
         """What to do about a file that another program has changed."""
         box = self._box(
             _("“{file}” was changed by another program since it was opened.").format(file=name),
@@ -41,12 +41,18 @@ class Ask:
         )
         other = box.addButton(_("Save as …"), QMessageBox.ButtonRole.AcceptRole)
         overwrite = box.addButton(_("Replace"), QMessageBox.ButtonRole.DestructiveRole)
+        theirs = box.addButton(_("Take the other version"), QMessageBox.ButtonRole.ActionRole)
+        compare = box.addButton(_("Show what differs …"), QMessageBox.ButtonRole.ActionRole)
         cancel = box.addButton(_("Cancel"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(other)
         box.setEscapeButton(cancel)
         box.exec()
         clicked = box.clickedButton()
         box.deleteLater()
+        if clicked is theirs:
+            return "theirs"
+        if clicked is compare:
+            return "compare"
         return "save_as" if clicked is other else "overwrite" if clicked is overwrite else "cancel"
 
     def file_to_open(self, folder: Path | None) -> Path | None:

@@ -778,6 +778,7 @@ class ComparisonPanel(QWidget):
     def _made_chart(self, kind: type[Chart]) -> Chart:
         chart = kind(self._source)
         chart.explain_requested.connect(self.explain_requested)
+        chart.derivation_requested.connect(self.derivation_requested)
         chart.hovered.connect(self._emphasise)
         self.charts.append(chart)
         if self._shown is not None:
