@@ -256,6 +256,7 @@ def _catalog(given: argparse.Namespace) -> int:
 
 
 def _show_entry(catalog: "Catalog", given: argparse.Namespace) -> int:
+    from gpuplanner.catalog.check import ONE_SOURCE, compared
     from gpuplanner.catalog.query import describe
 
     if given.kind is None:
@@ -283,6 +284,8 @@ def _show_entry(catalog: "Catalog", given: argparse.Namespace) -> int:
         print(f"{line.key}: {value}{f' {line.unit}' if line.unit else ''}{mark}{where}")
     for source in cited:
         print(f"[{numbers[source.id]}] {' '.join(part for part in (source.title, source.where, source.date) if part)}")
+    if entry.kind == "gpu" and not compared(catalog.gpus[entry.name]):
+        print(_(ONE_SOURCE))
     return 0
 
 
@@ -313,7 +316,7 @@ def _find_entry(catalog: "Catalog", kind: str, name: str | None) -> Any:
 
 
 def _check_catalog(catalog: "Catalog", given: argparse.Namespace) -> int:
-    from gpuplanner.catalog.check import check
+    from gpuplanner.catalog.check import check, compared
 
     if given.kind is not None:
         raise BadInput(_("“catalog check” checks every kind; leave “{word}” out.").format(word=given.kind))
@@ -337,6 +340,14 @@ def _check_catalog(catalog: "Catalog", given: argparse.Namespace) -> int:
             + ngettext("{count} figure unverified", "{count} figures unverified", len(unverified)).format(
                 count=len(unverified)
             )
+        )
+        alone = sum(not compared(gpu) for gpu in catalog.gpus.values())
+        print(
+            ngettext(
+                "The figures of {count} GPU come from one source and were compared with no other.",
+                "The figures of {count} GPUs come from one source and were compared with no other.",
+                alone,
+            ).format(count=alone)
         )
     return FOUND_ERRORS if errors else 0
 

@@ -148,6 +148,14 @@ def test_an_entry_is_shown_with_its_sources(capsys):
     assert "memory_bandwidth_bytes_s: 1008000000000" in capsys.readouterr().out
 
 
+def test_a_card_of_one_source_says_so(capsys):
+    said = "These figures come from one source and were compared with no other."
+    assert run("catalog", "show", "RTX 4070") == 0
+    assert said in capsys.readouterr().out
+    assert run("catalog", "show", "H100 SXM 80GB") == 0
+    assert said not in capsys.readouterr().out
+
+
 def test_entries_are_listed_by_kind(capsys):
     every = data_of(capsys, "catalog", "list")["entries"]
     cpus = data_of(capsys, "catalog", "list", "cpus")["entries"]

@@ -24,7 +24,7 @@ from gpuplanner import paths
 from gpuplanner.catalog.load import ENTRY_KINDS, Catalog
 from gpuplanner.catalog.query import exact_key, words
 from gpuplanner.catalog.schema import Cpu, Fact, Gpu, Llm, Price, Server
-from gpuplanner.i18n import _
+from gpuplanner.i18n import N_, _
 from gpuplanner.units import GIB, TERA
 
 UNVERIFIED = "unverified"
@@ -676,6 +676,9 @@ MOST_SWEEPS_S = 85.0
 # --- cards beside the figures that were cross-checked ----------------------------------------------------------------
 
 
+ONE_SOURCE = N_("These figures come from one source and were compared with no other.")
+
+
 class Checked(NamedTuple):
     """The figures of one card as they were compared between tables; None where none was trusted."""
 
@@ -685,11 +688,16 @@ class Checked(NamedTuple):
     keys: frozenset[str]
     parts: frozenset[str]
     figures: Mapping[str, float]
+    # Whether two sources gave them. The figures of one source only tell that somebody changed them since.
+    compared: bool
 
 
 @cache
 def checked_cards() -> tuple[Checked, ...]:
-    """The cross-checked figures that come with the program, apart from the catalog itself."""
+    """The cross-checked figures that come with the program, apart from the catalog itself.
+
+    Rows marked ``one_source`` repeat what a single source said: a guard against slips, no second opinion.
+    """
     rows = json.loads((paths.resources() / "catalog" / "cross_checked.json").read_text(encoding="utf-8"))
     cards = []
     for row in rows:
@@ -703,7 +711,11 @@ def checked_cards() -> tuple[Checked, ...]:
             if row.get(key) is not None:
                 figures[field] = row[key] * scale
         keys = frozenset(exact_key(name) for name in (row["name"], *row.get("aliases", ())))
-        cards.append(Checked(row["name"], _stem(row["name"]), keys, _telling(row["name"], ""), figures))
+        cards.append(
+            Checked(
+                row["name"], _stem(row["name"]), keys, _telling(row["name"], ""), figures, not row.get("one_source")
+            )
+        )
     return tuple(cards)
 
 
@@ -711,6 +723,12 @@ def _telling(name: str, form_factor: str) -> frozenset[str]:
     """The words that tell a card from another."""
     form = [part for part in words(form_factor) if part in ("sxm", "pcie", "oam")]
     return frozenset(part for part in (*words(name), *form) if part not in _HARMLESS or part in ("sxm", "pcie"))
+
+
+def compared(gpu: Gpu) -> bool:
+    """Whether the figures of a card were compared between two sources."""
+    card = checked_card(gpu)
+    return card is not None and card.compared
 
 
 def checked_card(gpu: Gpu) -> Checked | None:

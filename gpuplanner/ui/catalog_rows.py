@@ -7,6 +7,7 @@ import datetime
 from collections.abc import Callable, Iterable, Set
 from typing import Any, NamedTuple
 
+from gpuplanner.catalog.check import ONE_SOURCE, compared
 from gpuplanner.catalog.load import Catalog
 from gpuplanner.catalog.schema import (
     PRECISIONS,
@@ -458,6 +459,8 @@ def sheet(kind: str, entry: Any, catalog: Catalog, convert: Convert, currency: s
         warnings += price_warnings
     if kind == "price":
         warnings += _age_warning(entry.date, today)
+    if kind == "gpu" and entry.name not in catalog.user_names and not compared(entry):
+        warnings.append(_(ONE_SOURCE))
     if entry.confidence == "low":
         warnings.append(_("Low confidence: check these figures before you rely on them."))
     notes = [text for text in (entry.note,) if text]

@@ -3,7 +3,16 @@
 import pytest
 from planting import CATALOG, Pins, changed, with_gpu, with_llm
 
-from gpuplanner.catalog.check import check, check_gpu, check_llm, checked_card, count_params, facts, generation_of
+from gpuplanner.catalog.check import (
+    check,
+    check_gpu,
+    check_llm,
+    checked_card,
+    compared,
+    count_params,
+    facts,
+    generation_of,
+)
 from gpuplanner.catalog.load import ENTRY_KINDS, load
 from gpuplanner.catalog.schema import Gpu, Price
 from gpuplanner.units import GIB, TERA
@@ -141,6 +150,14 @@ def test_the_generation_alone_tells_that_a_rate_is_off_by_two(factor):
             wrong = changed(card, **{f"peak_flops__{rate}": card.peak_flops[rate].value * factor})
             assert check_gpu(wrong), (gpu.name, rate)
     assert seen > 150
+
+
+def test_a_card_of_one_source_is_guarded_but_not_called_compared():
+    # The RTX 4070 stands in one table that was read; H100 figures were compared between tables.
+    card = CATALOG.gpus["GeForce RTX 4070 12GB"]
+    assert compared(CATALOG.gpus["H100 SXM 80GB"]) and not compared(card)
+    assert check_gpu(changed(card, memory_bandwidth_bytes_s=2 * card.memory_bandwidth_bytes_s.value))
+    assert not compared(changed(card, id="mine", name="Unheard 12GB", aliases=()))
 
 
 def test_a_link_given_both_ways_and_a_decimal_memory_are_found_on_any_card():
