@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpuplanner import paths
 from gpuplanner.catalog.load import load
 from gpuplanner.model.measured import predict, rows
-from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, family_of, weight_format
+from gpuplanner.model.measured.keys import Keys, Lookup, Unpredictable, family_of, serving_engine, weight_format
 from gpuplanner.validation import score
 
 CATALOG = load()
@@ -161,6 +161,40 @@ def test_desktop_programs_split_layers_and_servers_take_the_fewest_ranks_that_ho
     assert (server.tp, server.dp) == (4.0, 1.0)
     small = rows.serving_layout(keys, 1.0, 80e9, 16e9, "vLLM 0.10 and later", False)
     assert (small.tp, small.dp) == (1.0, 4.0)
+
+
+def test_eager_programs_are_read_as_such():
+    for name in ("LitGPT", "lit-gpt fork", "bitsandbytes"):
+        engine, _, known = serving_engine(Keys({"engine": {"name": name, "era": "other"}}), LOOKUP)
+        assert (engine, known) == ("HF transformers", False)
+
+
+def test_first_versions_of_vllm_0_6_make_room_for_a_whole_prompt():
+    # Logs of vLLM issue 10517 (RTX 3090, Llama-3.1-8B): the peak above the weights grows from 2.07 to 2.99 GiB between
+    # 20,000 and 29,000 tokens of context, and is 0.06 GiB at 35,000, where prompts are cut.
+    def capacity(version, longest):
+        row = {
+            "metric": "kv_capacity_tokens", "task": "fit", "gpu": "GeForce RTX 3090 24GB", "gpus": 1, "weights": "bf16",
+            "model": "Llama-3.1-8B", "engine": {**VLLM, "version": version, "era": "vLLM 0.6-0.9"},
+            "max_model_len": longest, "value": 1,
+        }  # fmt: skip
+        return score.score([row], CATALOG)["rows"][0]["predicted"]
+
+    assert capacity("0.6.4", 29_000) < capacity("0.6.4", 20_000) < 0.9 * capacity("0.6.4", 35_000)
+    assert capacity("0.8.5", 29_000) == pytest.approx(capacity("0.8.5", 20_000))
+
+
+def test_a_layout_of_more_devices_than_the_row_counts_is_of_a_larger_run():
+    # 8 x 2 x 4 = 64 devices cannot be 8 cards: eight are a server of the run.
+    row = {
+        "metric": "tokens_per_s", "task": "training", "gpu": "H100 SXM 80GB", "gpus": 8, "model": "Llama-3-70B",
+        "engine": {"name": "Megatron-LM", "era": "Megatron and NeMo"}, "parallel": {"tp": 8, "pp": 2, "dp": 4},
+        "seq_len": 8192, "global_batch": 128,
+    }  # fmt: skip
+    assert rows.training_row(Keys(row), LOOKUP, CATALOG.calibration).cards == 64
+    served = row | {"metric": "output_tokens_per_s", "task": "inference", "gpus": 1, "engine": VLLM, "batch": 8}
+    served["parallel"] = {"tp": 4}
+    assert rows.serving_row(Keys(served), LOOKUP, CATALOG.calibration).cards == 4
 
 
 def test_an_apple_chip_with_a_memory_size_of_its_own_is_found():

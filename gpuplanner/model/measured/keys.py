@@ -152,6 +152,7 @@ _ENGINE_WORDS = (
     "exllama"),
     ("mlx", "MLX"), ("mlc", "MLC"), ("transformers", "HF transformers"), ("gptq", "HF transformers"), ("awq",
     "HF transformers"),
+    ("litgpt", "HF transformers"), ("lit-gpt", "HF transformers"), ("bitsandbytes", "HF transformers"),
     ("accelerate", "HF transformers"), ("ktransformers", "llama.cpp"), ("fastllm", "llama.cpp"), ("pegainfer", "vLLM"),
     ("deepspeed", "TGI"), ("aphrodite", "vLLM before 0.6"),
 )  # fmt: skip

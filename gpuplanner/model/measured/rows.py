@@ -425,7 +425,7 @@ def serving_row(keys: Keys, lookup: Lookup, calibration: Calibration, family: st
     return ServingRow(
         llm_columns(llm), columns, row, constants_index(setting, calibration), mode, amount, mean_batch is not None,
         rate,
-        layout.devices, layout.dp, keys.number("gpus", 1.0) or layout.devices / named.devices, single,
+        layout.devices, layout.dp, max(keys.number("gpus", 1.0) or 1.0, layout.devices / named.devices), single,
         keys.has("scenario"), _offload(keys, family, llm), beams, _publisher(keys) in _MEDIAN_GAPS, stated_context,
         keys.number("max_model_len", 1.0) or math.nan,
         keys.number("power_limit_w", 1.0) or math.nan, (_host_bandwidth(keys) or math.nan) * 1e9,
@@ -516,6 +516,10 @@ def _most_sequences(engine: str, memory: float, calibration: Calibration) -> flo
     return 256.0 if engine == "vLLM 0.10 and later" and memory < _LARGE_CARD_BYTES else most
 
 
+_FIRST_ENGINE = re.compile(r"v?0\.[67](?:\.|$)")
+_SMALL_CHUNK, _WHOLE_PROMPTS = 2048.0, 32768.0
+
+
 def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: float) -> float:
     """Tokens of the largest prefill a server makes room for."""
     if engine in ("HF transformers", "gpt-fast"):
@@ -524,8 +528,12 @@ def _batched_tokens(keys: Keys, engine: str, memory: float, shape: Any, used: fl
         # These versions made room for one whole prompt of the longest context, and for what the allocator had reserved.
         longest = keys.number("max_model_len", 1.0) or min(max(float(shape.max_context), used), 32768.0)
         return _RESERVED * longest
+    if engine == "vLLM 0.6-0.9" and _FIRST_ENGINE.match(keys.record("engine").text("version") or ""):
+        # Versions 0.6 and 0.7 cut prompts into pieces only where the longest context is beyond 32 Ki tokens.
+        longest = keys.number("max_model_len", 1.0) or max(float(shape.max_context), used)
+        return longest if _SMALL_CHUNK <= longest <= _WHOLE_PROMPTS else _SMALL_CHUNK
     if engine.startswith("vLLM") and memory < _LARGE_CARD_BYTES:
-        return 2048.0
+        return _SMALL_CHUNK
     return 8192.0
 
 
@@ -606,7 +614,8 @@ def _degrees(
         tp, pp = 1.0, 1.0
         if framework in ("Megatron and NeMo", "other") and keys.text("sharding") not in _DATA_PARALLEL_WORDS:
             room = _MEMORY_SHARE_OF_A_PLAN * memory / per_param
-            most = min(_WIDEST, max(float(gpu.link_domain), 1.0), devices)
+            free = max(devices / context, 1.0)
+            most = min(_WIDEST, max(float(gpu.link_domain), 1.0), free)
             experts = float(shape.experts * shape.expert)
             ep = min(most, float(shape.experts)) if experts and ep == 1.0 else ep
             dense = float(shape.params) - experts
@@ -616,7 +625,7 @@ def _degrees(
 
             while held(tp, pp) > room and tp * 2 <= (1.0 if experts else most):
                 tp *= 2
-            while held(tp, pp) > room and tp * pp * 2 <= devices / max(ep / tp, 1.0) and pp * 2 <= llm.layers:
+            while held(tp, pp) > room and tp * pp * 2 <= free / max(ep / tp, 1.0) and pp * 2 <= llm.layers:
                 pp *= 2
     tp, pp = tp or 1.0, pp or 1.0
     if dp is None:
@@ -662,10 +671,12 @@ def training_row(keys: Keys, lookup: Lookup, calibration: Calibration) -> Traini
     tokens = keys.number("train_tokens", 1.0) or math.nan
     cards = keys.number("gpus", 1.0)
     stated = keys.record("parallel")
+    degrees = [stated.number(key, 1.0) or 1.0 for key in ("tp", "pp", "dp")]
+    product = math.prod(degrees) * (keys.number("cp", 1.0) or stated.number("cp", 1.0) or 1.0)
     if cards is None:
-        degrees = [stated.number(key, 1.0) or 1.0 for key in ("tp", "pp", "dp")]
-        product = math.prod(degrees) * (keys.number("cp", 1.0) or 1.0)
         cards = product if product > 1 else (256.0 if shape.params < 15e9 else 1024.0) if np.isfinite(tokens) else 1.0
+    # A layout that names more devices than the row is of a larger run: the row counts one server, or one rank.
+    cards = max(cards, product / named.devices)
     devices = cards * named.devices
     sequence = keys.number("seq_len", 1.0) or _ASSUMED_SEQUENCE
 
