@@ -357,6 +357,13 @@ def test_a_claim_that_is_none_is_refused_with_one_that_is(capsys):
 # --- two cards ---------------------------------------------------------------------------
 
 
+def test_a_card_that_cannot_do_a_task_is_named_with_the_reason(capsys):
+    # 405e9 parameters at 16 bit are 810 GB, to be trained with optimizer states: too much for any number of such cards.
+    assert run("compare-cards", "RTX 4090", "RTX 3060 12GB", "--llm", "Llama-3.1-405B") == 0
+    said = capsys.readouterr().out
+    assert "RTX 3060 12GB: does not" in said
+
+
 def test_two_cards_are_compared_as_data(capsys):
     found = data_of(capsys, "compare-cards", "H100 SXM 80GB", "A100 SXM 80GB")
     tasks = {task["key"]: task for task in found["tasks"]}

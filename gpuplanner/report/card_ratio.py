@@ -188,13 +188,20 @@ def reasons(found: CardRatio) -> list[str]:
     return [reason(found, key) for key in keys if found.task(key).ratio.value]
 
 
+def _why_not(found: CardRatio, one: TaskRatio) -> list[str]:
+    """Which card does not do a task, and why."""
+    sides = ((found.first, one.first), (found.second, one.second))
+    return [f"{side.gpu}: {binds(outcome)}." for side, outcome in sides if outcome.rate is None]
+
+
 def as_text(found: Found) -> str:
     """The comparison as plain text."""
     ratio, pairs = found
     lines = [headline(ratio), *(claim(each) for each in ratio.claims), ""]
     for each in (*ratio.tasks, *ratio.cases):
         known = pairs.get(each.key)
-        lines.append(spoken(each, known.measured if known else None, len(known.pairs) if known else 0))
+        line = spoken(each, known.measured if known else None, len(known.pairs) if known else 0)
+        lines.append(" ".join([line, *_why_not(ratio, each)]))
     said = reasons(ratio)
     return "\n".join([*lines, "", *said] if said else lines)
 
