@@ -7,6 +7,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QDialogButtonBox,
+    QHeaderView,
     QLabel,
     QTableWidget,
     QTableWidgetItem,
@@ -116,7 +117,9 @@ def _table(heads: Sequence[str]) -> QTableWidget:
     table.setTabKeyNavigation(False)
     table.verticalHeader().hide()
     table.setShowGrid(False)
-    table.horizontalHeader().setStretchLastSection(True)
+    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     return table
 
 
@@ -130,6 +133,5 @@ def _fill(table: QTableWidget, rows: Sequence[Sequence[str]], bold: Sequence[boo
                 font.setBold(True)
                 item.setFont(font)
             table.setItem(row, column, item)
-    table.resizeColumnsToContents()
     if rows and table.currentRow() < 0:
         table.selectRow(0)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QDialogButtonBox,
+    QHeaderView,
     QLabel,
     QTableWidget,
     QTableWidgetItem,
@@ -46,6 +47,10 @@ class RecoveredDialog(QDialog):
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         self.table.setShowGrid(False)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.table.itemActivated.connect(self._restore_chosen)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(_("Close"))
@@ -78,7 +83,6 @@ class RecoveredDialog(QDialog):
                 if column == 1 and head.file is not None:
                     item.setToolTip(head.file.path)
                 self.table.setItem(row, column, item)
-        self.table.resizeColumnsToContents()
         if self._copies:
             self.table.selectRow(0)
         for button in (self.restore_button, self.discard_button):
