@@ -305,7 +305,8 @@ def test_the_title_leaves_undo_and_redo_alone(planned, qtbot, language):
     planned.resize(1180, 720)
     planned.top.show_title("A plan with a name that is much longer than most", "a-plan-with-a-name.gpuplan · saved")
     planned.top.grab()
-    buttons = planned.top.findChildren(QToolButton)
+    buttons = planned.top.findChildren(QToolButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert len(buttons) == 2
     assert planned.top.title_box.left() > max(button.geometry().right() for button in buttons)
     assert planned.top.title_box.right() <= planned.top.width()
 
