@@ -44,6 +44,7 @@ from gpuplanner import i18n
 from gpuplanner.i18n import N_, _, ngettext
 from gpuplanner.i18n import format as words
 from gpuplanner.model.comparison import scenario_name
+from gpuplanner.model.cost import months
 from gpuplanner.model.pinning import entries_that_differ, repin
 from gpuplanner.model.plan import LETTERS, MAX_SCENARIOS, Plan
 from gpuplanner.model.results import Results
@@ -772,7 +773,7 @@ class MainWindow(QMainWindow):
         ]
         dates = [scenario.money.oldest_price for scenario in results.scenarios if scenario.money.oldest_price]
         if dates:
-            parts.append(_("oldest price used: {date}").format(date=words.date(min(dates))))
+            parts.append(_("oldest price used: {date}").format(date=words.date(min(dates, key=months))))
         self.status.show_catalog(" · ".join(parts))
         self.status.currency.setText(results.currency)
         self._compare_with_seen(results)

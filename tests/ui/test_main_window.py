@@ -365,3 +365,14 @@ def test_an_example_opened_from_its_file_stays_as_written(window):
     window.open_file(SAMPLES[0].path)
     assert window.document.plan.name == SAMPLES[0].title
     window.choose_language("en")
+
+
+def test_the_status_bar_names_the_oldest_price_in_time_not_in_spelling(planned):
+    # A quarter ("2025-Q1") stands after every month of its year in spelling, and before June in time.
+    results = planned.evaluation.results
+    dated = [
+        scenario._replace(money=scenario.money._replace(oldest_price=date))
+        for scenario, date in zip(results.scenarios * 2, ("2025-06", "2025-Q1"), strict=False)
+    ]
+    planned.evaluation.results_changed.emit(results._replace(scenarios=tuple(dated)))
+    assert "Q1" in planned.status._catalog.text()
