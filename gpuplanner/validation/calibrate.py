@@ -5,6 +5,7 @@ The same rows give the same files. Parameters are logarithms with tight priors; 
 source, model, card and family; the errors that make the bands come from fits that have not seen the row's publisher.
 """
 
+import hashlib
 import json
 import sys
 from collections import Counter, defaultdict
@@ -510,7 +511,6 @@ def document(previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarr
         parameters[name] = kept
     return {
         **previous,
-        "id": f"fit-{int(data.fitted.sum())}-rows",
         "note": (
             "Priors from kernel timing tables and vendors' data; values fitted to the shipped rows; "
             "bands from rows of publishers left out."
@@ -520,6 +520,16 @@ def document(previous: dict[str, Any], data: Data, found: Fit, outside: np.ndarr
         "cards_seen": cards,
         "left_out": errors_of(data, outside),
     }
+
+
+def identity(contents: Mapping[str, Any], rows: int) -> str:
+    """A name for a calibration that differs as soon as a constant, a band or what widens one does.
+
+    Plans keep it beside the figures that were seen, to tell another calibration from another plan.
+    """
+    values = {name: entry["value"] for name, entry in contents["parameters"].items()}
+    said = json.dumps([values, contents["bands"], contents["widening"]], sort_keys=True)
+    return f"fit-{rows}-rows-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
 
 
 def _digits(value: float, digits: int = 4) -> float:
@@ -585,6 +595,7 @@ def run(files: Sequence[Path], write: bool = True) -> str:
     new_bands = bands(data, outside.judged, widened, previous["bands"])
     contents["bands"] = new_bands
     contents["without_file"] = without_files(data, found, file_of)
+    contents["id"] = identity(contents, int(data.fitted.sum()))
     if write:
         text = json.dumps(contents, indent=1, ensure_ascii=False) + "\n"
         (folder / "constants.json").write_text(text, encoding="utf-8")

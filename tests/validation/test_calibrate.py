@@ -1,10 +1,12 @@
 """The fit: quantiles, bands and physics by hand."""
 
+import json
 from collections import defaultdict
 
 import numpy as np
 import pytest
 
+from gpuplanner import paths
 from gpuplanner.catalog.load import load
 from gpuplanner.model import evidence
 from gpuplanner.model.measured import predict
@@ -123,3 +125,15 @@ def test_a_family_of_few_publishers_is_no_narrower_than_its_parent():
     for family, parent in calibrate.PARENTS.items():
         if family not in ("finetune", "peak_memory"):
             assert bands[family].factor_80 >= bands[parent].factor_80, family
+
+
+def test_a_calibration_is_known_by_what_it_holds():
+    shipped = json.loads((paths.resources() / "calibration" / "constants.json").read_text(encoding="utf-8"))
+    assert shipped["id"] == calibrate.identity(shipped, 1575)
+    moved = json.loads(json.dumps(shipped))
+    first = next(iter(moved["parameters"].values()))
+    first["value"] *= 1.001
+    assert calibrate.identity(moved, 1575) != shipped["id"]
+    wider = json.loads(json.dumps(shipped))
+    wider["bands"]["training"]["factor_80"] += 0.001
+    assert calibrate.identity(wider, 1575) != shipped["id"]
